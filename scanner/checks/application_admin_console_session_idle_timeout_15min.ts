@@ -1,7 +1,6 @@
 import { decide, defineCheck } from "./check.ts";
 import { Subject } from "./evaluating/finding_drafts.ts";
-import { expectationOf, judgeSetting, showLimit, upTo } from "./evaluating/setting.ts";
-import { most, type Setting } from "./parameter.ts";
+import { most, type Setting, expectationOf, judgeSetting, showLimit, upTo } from "./parameter.ts";
 
 const setting: Setting = {
   path: "sessionIdleTimeoutMinutes",

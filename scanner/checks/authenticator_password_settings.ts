@@ -3,8 +3,16 @@ import { decide, defineCheck, type Check } from "./check.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
 import { judgeList, Subject, withPartialCoverage, type FindingDraft } from "./evaluating/finding_drafts.ts";
-import { expectationOf, judgeSetting, showLimit, upTo } from "./evaluating/setting.ts";
-import { least, most, type ParameterValues, type Setting } from "./parameter.ts";
+import {
+  least,
+  most,
+  type ParameterValues,
+  type Setting,
+  expectationOf,
+  judgeSetting,
+  showLimit,
+  upTo,
+} from "./parameter.ts";
 import {
   directoryEvidenceFor,
   directoryFields,

@@ -2,8 +2,7 @@ import { decide, defineCheck, everyoneGroup, rulesForEverybody, type Check } fro
 import type { JsonObject } from "../../shared/json.ts";
 import { notSet, type Subject, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { showValue } from "./parsing/fields.ts";
-import { expectationOf, judgeSetting, showLimit, upTo } from "./evaluating/setting.ts";
-import { most, type Setting } from "./parameter.ts";
+import { most, type Setting, expectationOf, judgeSetting, showLimit, upTo } from "./parameter.ts";
 import { isBuiltIn } from "./parsing/rule_order.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { nameOf } from "./parsing/names.ts";

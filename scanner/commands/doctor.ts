@@ -202,7 +202,7 @@ async function roleResult(
   { refused, read, facts }: RuleAnswers,
 ): Promise<DoctorResult> {
   const roles = await assignedRoles(config.clientId, client);
-  const found = `Assigned: ${roles.length === 0 ? seenRoles[client.roleEvidence.role()] : roles.join(", ")}`;
+  const found = `Assigned: ${roles.length === 0 ? seenRoles[client.role] : roles.join(", ")}`;
   if (refused.length > 0) {
     const reasons = [...Map.groupBy(refused, ({ detail }) => detail.slice(callOf(detail).length))]
       .map(([why, group]) => `${group.map(({ detail }) => callOf(detail)).join(", ")}${why}`)
@@ -212,7 +212,7 @@ async function roleResult(
     const isReadOnly = roles.includes("READ_ONLY_ADMIN");
     return { ...warn("role", detail, isRole && !isReadOnly ? remedies.role : null), facts };
   }
-  const isSuper = client.roleEvidence.role() === "super_admin";
+  const isSuper = client.role === "super_admin";
   return { ...(isSuper ? warn("role", found, remedies.lessRole) : ok("role", found)), facts };
 }
 

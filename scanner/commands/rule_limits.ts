@@ -35,7 +35,7 @@ export async function examineRules(client: HttpIdpClient, engine: Engine) {
   const collection = createCollection(createSample(client, asked));
   await Promise.all(catalog.map((check) => collection.obtainFor(check)));
   const artifacts = await collection.obtain(["built_in_groups"]);
-  const seesAll = client.roleEvidence.role() === "super_admin";
+  const seesAll = client.role === "super_admin";
   const answers = new Map(await Promise.all([...asked].map(async ([path, answer]) => [path, await answer] as const)));
   const granted = [...answers.values()].filter((one) => one.state === "obtained" || one.reason !== "missing_scope");
   const refused = granted.flatMap((one) => (one.state === "missing" && one.refusal?.httpStatus !== 404 ? [one] : []));

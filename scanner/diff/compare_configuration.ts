@@ -2,7 +2,7 @@ import type { Diff, ObjectChange } from "./diff_schema.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
-import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
+import { artifactsReadBy } from "../checks/check.ts";
 import type { OwnValues } from "../org_policy/document.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 import { sortBy } from "../checks/parsing/names.ts";

@@ -9,8 +9,7 @@ import {
   type MissingEvidence,
 } from "./artifacts.ts";
 import { artifactTable, requestsText } from "./artifact_table.ts";
-import { artifactsReadBy } from "./artifacts_read_by.ts";
-import type { Check } from "../checks/check.ts";
+import { artifactsReadBy, type Check } from "../checks/check.ts";
 import type { OwnValues } from "../org_policy/document.ts";
 import { collectors, createPartReader, evidenceOf, type CollectorContext } from "./collectors.ts";
 import type { IdpClient } from "../okta/idp_client.ts";

@@ -4,7 +4,7 @@ import type { CatalogCheck } from "../catalog/catalog.ts";
 import { causesOf } from "../causes/causes.ts";
 import { sha256 } from "../digest.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
-import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
+import { artifactsReadBy } from "../checks/check.ts";
 import { requestsText } from "../evidence/artifact_table.ts";
 import { objectLists } from "../evidence/org_objects.ts";
 import type { OwnValues } from "../org_policy/document.ts";

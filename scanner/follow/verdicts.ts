@@ -1,5 +1,5 @@
 import { isNotShown, type ArtifactName, type CollectedArtifacts, type MissingEvidence } from "../evidence/artifacts.ts";
-import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
+import { artifactsReadBy } from "../checks/check.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
 import type { CheckResult, Engine, Finding, StatusCounts } from "../../shared/report.ts";
 import { countStates, failuresOf, stateOf } from "../../shared/rule_result.ts";

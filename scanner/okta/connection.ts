@@ -58,12 +58,12 @@ export async function connect(config: ConnectionSettings, options: ConnectOption
     const org = await readOrganization({ ...config, sender });
     const client = await logIn(config, { org, sender, clock });
     await probe(client, probes, keepsProbe);
-    const { login, roleEvidence } = client;
+    const { login } = client;
     return {
       client,
       org: { url: config.orgUrl, engine: org.engine, id: org.id },
       scopes: { requested: login.requested, granted: login.granted },
-      role: () => roleEvidence.role(),
+      role: () => client.role,
       counters: () => sender.counters(),
       nowMs: () => login.nowMs(),
       close: () => sender.close(),

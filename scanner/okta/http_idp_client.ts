@@ -20,7 +20,13 @@ const bodyProblems = { html: "a web page instead of JSON", empty: "an empty body
 /** Reads the provider's API over HTTP; every way in which that fails becomes evidence with its reason (E6, E8). */
 export class HttpIdpClient implements IdpClient, PageReader {
   readonly login: Login;
-  readonly roleEvidence = new RoleEvidence();
+  /**
+   * The role of the run, inferred from responses that were needed anyway. The provider keeps its first-party apps and
+   * their settings from every role below Super Administrator, so seeing one proves that role, and being refused or shown
+   * an empty list proves a lower one. That lower role is called `read_only_admin` because it is what the run could see;
+   * without such a response the role stays `unknown`.
+   */
+  role: Role = "unknown";
   readonly orgUrl: string;
   /** Answers that the probe read, for the first collector that needs them. */
   readonly #probed = new Map<string, Promise<Answer | Missing>>();
@@ -53,7 +59,11 @@ export class HttpIdpClient implements IdpClient, PageReader {
 
   async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
     const reading = await this.#readPages(request);
-    this.roleEvidence.noteList(request.path, entriesOf(reading), reading.state === "obtained");
+    // Of all apps, or of exactly a first-party one: every organization has those, so a whole list that lacks them hides them.
+    if (/^\/api\/v1\/apps(\?|$)/.test(request.path)) {
+      if (entriesOf(reading).some((app) => firstPartyApps.has(app["name"]))) this.#noteRole("super_admin");
+      else if (reading.state === "obtained") this.#noteRole("read_only_admin");
+    }
     return reading;
   }
 
@@ -63,6 +73,10 @@ export class HttpIdpClient implements IdpClient, PageReader {
     if (isKept) this.#probed.set(request.path, reading);
     const answer = await reading;
     return answer.state === "missing" ? answer : null;
+  }
+
+  #noteRole(role: Role): void {
+    if (role === "super_admin" || this.role === "unknown") this.role = role;
   }
 
   async #readPages(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
@@ -111,7 +125,10 @@ export class HttpIdpClient implements IdpClient, PageReader {
       const response = await this.login.get(path);
       const { status, headers, body } = response;
       const refusal = status === 200 ? null : toMissing(response, path, this.login.fullName(scope));
-      this.roleEvidence.note(path, status, refusal?.refusal.errorCode ?? null);
+      if (path.startsWith("/api/v1/first-party-app-settings/")) {
+        if (refusal === null) this.#noteRole("super_admin");
+        else if (status === 403 && refusal.refusal.errorCode === "E0000006") this.#noteRole("read_only_admin");
+      }
       if (refusal !== null) return refusal;
       const remedy = "check for a proxy or firewall in between, and scan again";
       if (body.kind !== "json") return notUsable(path, ` with ${bodyProblems[body.kind]}; ${remedy}`);
@@ -186,30 +203,42 @@ function whyNoEvidence(value: JsonObject, { fields = Object.keys(value) }: IdpRe
 
 const firstPartyApps = new Set<unknown>(["saasure", "okta_enduser"]);
 
-/**
- * Infers the role of the run from responses that were needed anyway. The provider keeps its first-party apps and
- * their settings from every role below Super Administrator, so seeing one proves that role, and being refused or shown
- * an empty list proves a lower one. That lower role is called `read_only_admin` because it is what the run could see;
- * without such a response the role stays `unknown`.
- */
-class RoleEvidence {
-  #seesFirstParty: boolean | null = null;
+/** More pages than any list of the provider has. */
+const maxPages = 1000;
 
-  note(path: string, status: number, errorCode: string | null): void {
-    if (!path.startsWith("/api/v1/first-party-app-settings/")) return;
-    if (status === 200) this.#seesFirstParty = true;
-    if (status === 403 && errorCode === "E0000006") this.#seesFirstParty ??= false;
+/** The path of the page after `page`, which stays on the organization's origin; or why it is unknown. `read`: the pages of the list so far. */
+function nextPage(header: string | null, page: URL, read: ReadonlySet<string> = new Set()) {
+  const unknown = (problem: string | null) => ({ path: null, problem });
+  const [target, another] = nextTargets(header ?? "");
+  if (target === undefined) return unknown(null);
+  const url = target === "" || another !== undefined ? null : URL.parse(target, page);
+  // Below another base a path that begins like this is a host.
+  if (url === null || url.pathname.startsWith("//")) return unknown("its next link cannot be read");
+  if (url.origin !== page.origin || url.username !== "" || url.password !== "") {
+    const where = url.origin === "null" ? "elsewhere" : `to ${url.origin}`;
+    return unknown(`its next link leads ${where}, away from the organization, and is not followed`);
   }
+  const path = url.pathname + url.search;
+  if (!isSameList(url, page))
+    return unknown(`its next link leads to another list, ${toShownPath(path)}, and is not followed`);
+  if (read.has(path)) return unknown("its next link repeats a page that was already read");
+  return read.size < maxPages ? { path, problem: null } : unknown(`its pages do not end after ${maxPages}`);
+}
 
-  /** A list of all apps, or of exactly a first-party one: every organization has those, so a whole list that lacks them hides them. */
-  noteList(path: string, entries: readonly JsonObject[], isWhole: boolean): void {
-    if (!/^\/api\/v1\/apps(\?|$)/.test(path)) return;
-    if (entries.some((app) => firstPartyApps.has(app["name"]))) this.#seesFirstParty = true;
-    else if (isWhole) this.#seesFirstParty ??= false;
-  }
+/** True when one link continues the other's list: at the same path, and with no other of what selects the entries. */
+function isSameList(next: URL, list: URL): boolean {
+  const selects = ["type", "filter", "search", "q"];
+  return (
+    next.pathname === list.pathname &&
+    selects.every((name) => !next.searchParams.has(name) || next.searchParams.get(name) === list.searchParams.get(name))
+  );
+}
 
-  role(): Role {
-    if (this.#seesFirstParty === null) return "unknown";
-    return this.#seesFirstParty ? "super_admin" : "read_only_admin";
-  }
+/** Targets of `rel="next"` in `Link` headers (RFC 8288), however many there are; `""` for one that cannot be read. */
+function nextTargets(header: string): readonly string[] {
+  const links = header.split(/,(?=\s*<)/).filter((link) => /;\s*rel\s*=\s*("[^"]*\bnext\b|next\b)/i.test(link));
+  const targets = new Set(links.map((link) => /^\s*<\s*([^>\s]+)\s*>/.exec(link)?.[1] ?? ""));
+  // Elsewhere the word may be a next page that would be lost.
+  if (targets.size === 0 && /\bnext\b/i.test(header.replaceAll(/<[^>]*>/g, ""))) targets.add("");
+  return [...targets];
 }

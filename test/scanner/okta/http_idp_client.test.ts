@@ -251,7 +251,7 @@ test.each<[string, Readonly<Record<string, Reply>>, string]>([
     const asking = { path: asked, scope: "apps.read" };
     await (asked === settingsPath ? client.getObject(asking) : client.getList(asking));
   }
-  expect(client.roleEvidence.role()).toBe(role);
+  expect(client.role).toBe(role);
 });
 
 async function setUp(options: IdpSetUp = {}) {
