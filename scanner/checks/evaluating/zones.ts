@@ -22,16 +22,20 @@ export interface Zones {
   readonly unseen: MissingEvidence | null;
 }
 
-export type ZonesVerdict =
-  | {
-      /**
-       * `zoned`: restricted. `open`: no zone is named. `everywhere`: the zones hold every address. `broad`: they hold more than
-       * half of them, or all but some. `wrong`: a zone that is deleted, inactive or a blocklist. `review`: only a person can tell.
-       */
-      readonly kind: "zoned" | "open" | "everywhere" | "broad" | "wrong" | "review" | "unreadable";
-      readonly actual: string;
-    }
-  | { readonly kind: "missing"; readonly evidence: MissingEvidence; readonly actual: string };
+export interface ZonesVerdict {
+  /**
+   * `zoned`: restricted. `open`: no zone is named. `everywhere`: the zones hold every address. `broad`: they hold more than
+   * half of them, or all but some. `wrong`: a zone that is deleted, inactive or a blocklist. `review`: only a person can tell.
+   */
+  readonly kind: "zoned" | "open" | "everywhere" | "broad" | "wrong" | "review" | "unreadable" | "missing";
+  readonly actual: string;
+  /** Why zones are `missing`. */
+  readonly evidence?: MissingEvidence;
+  /** The addresses of a zone, as far as they are known. */
+  readonly ranges?: readonly AddressRange[];
+  /** True for a zone that names only what is not in it. */
+  readonly isAllBut?: boolean;
+}
 
 export function readZones(evidence: Evidence<JsonList> = notRequested): Zones {
   const listed = entriesOf(evidence);
@@ -51,30 +55,12 @@ export function readZones(evidence: Evidence<JsonList> = notRequested): Zones {
   };
 }
 
-/** Returns how far including these zones restricts; `unread` describes an unreadable part of the list. */
-export function judgeIncludedZones(ids: readonly string[], unread: string | null, zones: Zones): ZonesVerdict {
-  const read = readAll(ids, zones);
-  const wrong = read.find(({ kind }) => kind === "wrong");
-  if (wrong !== undefined) return wrong;
-  const names = describeZones(ids, zones);
-  const extent = extentOf(read.flatMap(({ ranges }) => ranges));
-  if (extent === "everywhere") return { kind: "everywhere", actual: `${names} of every address` };
-  if (unread !== null) return { kind: "unreadable", actual: `the include ${unread}` };
-  const unclear = firstUnclear(read);
-  if (unclear !== undefined) return unclear;
-  const allBut = read.find(({ isAllBut }) => isAllBut);
-  if (allBut !== undefined) return { kind: "broad", actual: `${allBut.actual} that only excludes` };
-  if (extent === "broad") return { kind: "broad", actual: `${names} of more than half of all addresses` };
-  return { kind: "zoned", actual: names };
-}
-
 /** Returns how far excluding these zones restricts: one that keeps somebody out is enough. */
 function judgeExcludedZones(ids: readonly string[], zones: Zones): ZonesVerdict {
   const read = readAll(ids, zones);
   const names = `access from outside ${describeZones(ids, zones)}`;
-  if (extentOf(read.flatMap(({ ranges }) => ranges)) === "everywhere") {
+  if (extentOf(rangesOf(read)) === "everywhere")
     return { kind: "review", actual: `${names} of every address, so that the rule is for nobody` };
-  }
   if (read.some(({ kind }) => kind === "zoned")) return { kind: "zoned", actual: names };
   const unclear = firstUnclear(read) ?? read[0];
   if (unclear === undefined) return { kind: "open", actual: "no zone" };
@@ -82,7 +68,11 @@ function judgeExcludedZones(ids: readonly string[], zones: Zones): ZonesVerdict 
   return { ...unclear, actual: `access from outside ${unclear.actual}` };
 }
 
-function firstUnclear(read: readonly ReadZone[]): ReadZone | undefined {
+function rangesOf(read: readonly ZonesVerdict[]): readonly AddressRange[] {
+  return read.flatMap(({ ranges = [] }) => ranges);
+}
+
+function firstUnclear(read: readonly ZonesVerdict[]): ZonesVerdict | undefined {
   const byKind = (["missing", "unreadable", "review"] as const).map((kind) => read.find((zone) => zone.kind === kind));
   return byKind.find((zone) => zone !== undefined);
 }
@@ -151,24 +141,33 @@ export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict
  * what is excluded besides changes nothing, unless it is the included zone itself.
  */
 export function judgeInclude(object: JsonObject, path: string, zones: Zones): ZonesVerdict | null {
-  const include = readTexts(object, `${path}.include`);
+  const [include, exclude] = [readTexts(object, `${path}.include`), readTexts(object, `${path}.exclude`)];
   const ids = textsIn(object, `${path}.include`);
   if (include.kind !== "unreadable" && ids.length === 0) return null;
-  const verdict = judgeIncludedZones(ids, include.kind === "unreadable" ? include.found : null, zones);
-  if (verdict.kind === "wrong") return verdict;
+  const read = readAll(ids, zones);
+  const wrong = read.find(({ kind }) => kind === "wrong");
+  if (wrong !== undefined) return wrong;
   // Resolves ids and names of the same zone to one object.
   const excluded = new Set(textsIn(object, `${path}.exclude`).map((id) => zones.find(id) ?? id));
   const both = ids.find((id) => excluded.has(zones.find(id) ?? id));
   if (both !== undefined)
     return { kind: "review", actual: `${describeZones([both], zones)} both included and excluded` };
-  const exclude = readTexts(object, `${path}.exclude`);
-  if (verdict.kind === "everywhere" || exclude.kind !== "unreadable") return verdict;
-  return { kind: "unreadable", actual: `the exclude ${exclude.found}` };
+  const names = describeZones(ids, zones);
+  const extent = extentOf(rangesOf(read));
+  if (extent === "everywhere") return { kind: "everywhere", actual: `${names} of every address` };
+  if (exclude.kind === "unreadable") return { kind: "unreadable", actual: `the exclude ${exclude.found}` };
+  if (include.kind === "unreadable") return { kind: "unreadable", actual: `the include ${include.found}` };
+  const unclear = firstUnclear(read);
+  if (unclear !== undefined) return unclear;
+  const allBut = read.find(({ isAllBut }) => isAllBut);
+  if (allBut !== undefined) return { kind: "broad", actual: `${allBut.actual} that only excludes` };
+  if (extent === "broad") return { kind: "broad", actual: `${names} of more than half of all addresses` };
+  return { kind: "zoned", actual: names };
 }
 
 /** A finding on a network condition; `where` is appended to what was found. */
 export function judgeNetwork(subject: Subject, network: ZonesVerdict, where: string): FindingDraft {
-  if (network.kind === "missing") return subject.missing(network.evidence);
+  if (network.evidence !== undefined) return subject.missing(network.evidence);
   const actual = `${network.actual}${where}`;
   if (network.kind === "zoned") return subject.pass(actual);
   if (network.kind === "unreadable") return subject.unreadable(actual);
@@ -183,40 +182,36 @@ function otherConnection(connection: string): ZonesVerdict {
   return { kind: isLegacy ? "review" : "unreadable", actual: `the connection ${showValue(connection)}` };
 }
 
-type ReadZone = ZonesVerdict & Pick<Entries, "ranges" | "isAllBut">;
-
 /** Okta's word for any zone that is defined. */
 const allZones = "ALL_ZONES";
 
-function readAll(ids: readonly string[], zones: Zones): readonly ReadZone[] {
+function readAll(ids: readonly string[], zones: Zones): readonly ZonesVerdict[] {
   return sortTexts(ids).map((id) => {
     const zone = zones.find(id);
     if (zone !== undefined) return readZone(zone, zones);
     if (isAllZones(id, zones)) return readAllZones(zones);
     const { unseen } = zones;
-    return unseen === null ? { kind: "wrong", actual: `the unknown zone ${id}`, ranges: [] } : notObtained(unseen);
+    return unseen === null ? { kind: "wrong", actual: `the unknown zone ${id}` } : notObtained(unseen);
   });
 }
 
 /** The active zones of usage POLICY together; empty ones do not count next to others. */
-function readAllZones(zones: Zones): ReadZone {
+function readAllZones(zones: Zones): ZonesVerdict {
   const read = zones.listed.map((zone) => readZone(zone, zones)).filter(({ kind }) => kind !== "wrong");
-  const ranges = read.flatMap((zone) => zone.ranges);
-  const isAllBut = read.some((zone) => zone.isAllBut);
-  if (extentOf(ranges) === "everywhere") return { kind: "zoned", actual: allZones, ranges, isAllBut };
+  const ranges = rangesOf(read);
+  const together = { kind: "zoned", actual: allZones, ranges, isAllBut: read.some((zone) => zone.isAllBut) } as const;
+  if (extentOf(ranges) === "everywhere") return together;
   if (zones.missing !== null) return notObtained(zones.missing, ranges);
   const unreadable = read.find(({ kind }) => kind === "unreadable");
   if (unreadable !== undefined) return unreadable;
-  if (read.length === 0)
-    return { kind: "wrong", actual: `${allZones} without any active zone of usage POLICY`, ranges: [] };
-  if (read.every(({ kind }) => kind === "review"))
-    return { kind: "review", actual: `${allZones} without any entry`, ranges: [] };
-  return { kind: "zoned", actual: allZones, ranges, isAllBut };
+  if (read.length === 0) return { kind: "wrong", actual: `${allZones} without any active zone of usage POLICY` };
+  if (read.every(({ kind }) => kind === "review")) return { kind: "review", actual: `${allZones} without any entry` };
+  return together;
 }
 
-function readZone(zone: JsonObject, zones: Zones): ReadZone {
+function readZone(zone: JsonObject, zones: Zones): ZonesVerdict {
   const name = `zone "${nameOf(zone)}"`;
-  const without = (kind: "wrong" | "unreadable", actual: string): ReadZone => ({ kind, actual, ranges: [] });
+  const without = (kind: "wrong" | "unreadable", actual: string): ZonesVerdict => ({ kind, actual });
   const activity = explicitActivityOf(zone);
   const usage = readWord(zone, "usage", ["POLICY", "BLOCKLIST"]);
   if (activity === "inactive") return without("wrong", `the inactive ${name}`);
@@ -231,7 +226,7 @@ function readZone(zone: JsonObject, zones: Zones): ReadZone {
   return { kind, actual: count === 0 ? `${name} without any entry` : name, ...entries };
 }
 
-function notObtained(evidence: MissingEvidence, ranges: readonly AddressRange[] = []): ReadZone {
+function notObtained(evidence: MissingEvidence, ranges: readonly AddressRange[] = []): ZonesVerdict {
   return { kind: "missing", evidence, actual: "zones that were not obtained", ranges };
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../../shared/json.ts";
 import { judgeZone } from "../../checks/network_zone_block_anonymized_proxies.ts";
-import { judgeIncludedZones, readZones } from "../../checks/evaluating/zones.ts";
+import { judgeInclude, readZones } from "../../checks/evaluating/zones.ts";
 import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
@@ -147,7 +147,7 @@ export const apiTokens: Planner = {
     const zones = readZones(artifacts.network_zones);
     if (zones.missing !== null) return "not all network zones could be read: grant okta.networkZones.read";
     const fitting = zones.listed.filter(
-      (zone) => judgeIncludedZones([String(zone["id"])], null, zones).kind === "zoned",
+      (zone) => judgeInclude({ network: { include: [String(zone["id"])] } }, "network", zones)?.kind === "zoned",
     );
     if (fitting.length === 0) return "the org has no network zone that restricts a token: add one first";
     const names = fitting.map((zone) => `"${nameOf(zone)}" is ${String(zone["id"])}`).join(", ");
