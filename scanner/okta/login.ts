@@ -3,11 +3,11 @@ import { SignJWT, type JWTPayload } from "jose";
 import * as v from "valibot";
 import type { Clock } from "./clock.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
-import { allowedUrl, tokenPath, type ReceivedResponse } from "./http_transport.ts";
+import { allowedUrl, tokenPath, type HttpRequest, type ReceivedResponse } from "./http_transport.ts";
 import { grantRemedy, IdpError } from "./idp_error.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
 import type { Organization } from "./organization.ts";
-import type { RequestSender, RetryableRequest } from "./request_sender.ts";
+import type { RequestSender } from "./request_sender.ts";
 import { asksForNonce, clockRefusal, oauthError, tokenRefusal } from "./refusals.ts";
 
 interface AccessToken {
@@ -33,6 +33,10 @@ const maxEarlyRenewals = 5;
 export const toleratedSkewMs = 25_000;
 const defaultLifetimeSeconds = 3600;
 const maxRenewalMarginMs = 60_000;
+/** Before the present, so that a clock which is a little fast is not "issued before the current time". */
+const backdatedSeconds = 30;
+/** Survives a clock that is over four minutes slow. */
+const assertionSeconds = 300;
 
 /**
  * The service application's login: client credentials with a private-key JWT (RFC 7523) and a DPoP proof (RFC 9449). It sends nothing
@@ -41,9 +45,10 @@ const maxRenewalMarginMs = 60_000;
 export class Login {
   /** With the provider's prefix: `okta.policies.read`. */
   readonly requested: readonly string[];
-  readonly #orgUrl: string;
+  readonly #config: ConnectionSettings;
   readonly #parts: LoginParts;
-  readonly #signed: ReturnType<typeof createSignedRequests>;
+  /** The key of proofs; it lives as long as this scan and never leaves it. */
+  readonly #proofKeys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   /** The latest of the token endpoint (POST) and of the API (GET). */
   readonly #nonces: Record<"GET" | "POST", string | null> = { GET: null, POST: null };
   #token: AccessToken | null = null;
@@ -57,11 +62,10 @@ export class Login {
   #proofRefusal: IdpError | null = null;
 
   constructor(config: ConnectionSettings, parts: LoginParts) {
-    this.#orgUrl = config.orgUrl;
+    this.#config = config;
     this.#parts = parts;
     this.requested = config.scopes.map((scope) => this.fullName(scope));
     this.#scopes = this.requested;
-    this.#signed = createSignedRequests(config, () => Math.floor(this.nowMs() / 1000));
   }
 
   /** A scope with the provider's prefix. */
@@ -95,18 +99,22 @@ export class Login {
   async get(path: string): Promise<ReceivedResponse> {
     for (let hasRenewed = false; ; hasRenewed = true) {
       let token: AccessToken | null = null;
-      const response = await this.#send("GET", path, async (nonce) => {
+      const response = await this.#send("GET", path, async () => {
         token = await this.current();
-        return this.#signed.forResource(path, token, nonce);
+        return { headers: await this.#authorize(path, token) };
       });
       if (hasRenewed || token === null || !isTokenRefused(response) || !(await this.#replace(token))) return response;
     }
   }
 
   /** Sends a request, again with a new nonce each time the provider asks for one. */
-  async #send(method: "GET" | "POST", path: string, prepare: Preparing): Promise<ReceivedResponse> {
+  async #send(
+    method: "GET" | "POST",
+    path: string,
+    prepare: () => Promise<Pick<HttpRequest, "headers" | "form">>,
+  ): Promise<ReceivedResponse> {
     for (let retries = 0; ; retries++) {
-      const response = await this.#parts.sender.send({ method, path, prepare: () => prepare(this.#nonces[method]) });
+      const response = await this.#parts.sender.send({ method, path, prepare });
       const nonce = response.headers.get("dpop-nonce");
       this.#nonces[method] = nonce ?? this.#nonces[method];
       if (nonce === null || !asksForNonce(response) || retries === maxNonceRetries) return response;
@@ -115,10 +123,9 @@ export class Login {
 
   /** A token with these scopes. That one is not granted is a result, because the granted ones can be found out. */
   async #request(scopes: readonly string[]): Promise<AccessToken | IdpError> {
-    const orgUrl = this.#orgUrl;
-    const prepare: Preparing = (nonce) => this.#signed.forToken(scopes, nonce, this.#proofRefusal === null);
+    const { orgUrl } = this.#config;
     for (;;) {
-      const response = await this.#send("POST", tokenPath, prepare).catch((error: unknown) => {
+      const response = await this.#send("POST", tokenPath, () => this.#prepareToken(scopes)).catch((error: unknown) => {
         throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
       });
       if (response.status === 200 && response.body.kind !== "html") return this.#read(response, scopes);
@@ -137,7 +144,7 @@ export class Login {
   #read({ body, receivedAtMs }: ReceivedResponse, requested: readonly string[]): AccessToken {
     const { success, output } = v.safeParse(tokenAnswer, body.object);
     const problem = "the token endpoint's answer holds no usable token";
-    if (!success) throw new IdpError("no_token", `Cannot log in to ${this.#orgUrl}: ${problem}`);
+    if (!success) throw new IdpError("no_token", `Cannot log in to ${this.#config.orgUrl}: ${problem}`);
     const { access_token: value, token_type: type, expires_in: seconds, scope } = output;
     return {
       value,
@@ -167,7 +174,7 @@ export class Login {
       if (token instanceof IdpError) throw token;
     }
     if (token.scopes.length === 0)
-      throw this.#noScope(`Cannot read ${this.#orgUrl}: the access token carries no scope`);
+      throw this.#noScope(`Cannot read ${this.#config.orgUrl}: the access token carries no scope`);
     this.#token = token;
     return token;
   }
@@ -195,10 +202,49 @@ export class Login {
     this.#aheadMs = aheadMs;
     return true;
   }
-}
 
-/** Prepares one attempt with the latest nonce. */
-type Preparing = (nonce: string | null) => ReturnType<NonNullable<RetryableRequest["prepare"]>>;
+  /** One attempt at a request for a token, with an assertion that is good for one use (RFC 7523). */
+  async #prepareToken(scopes: readonly string[]) {
+    const { orgUrl, clientId, key } = this.#config;
+    const tokenUrl = orgUrl + tokenPath;
+    const iat = this.#nowSeconds() - backdatedSeconds;
+    const times = { iat, nbf: iat, exp: iat + assertionSeconds };
+    const assertion = new SignJWT({ iss: clientId, sub: clientId, aud: tokenUrl, jti: randomUUID(), ...times })
+      .setProtectedHeader({ typ: "JWT", alg: key.alg, ...(key.kid !== null && { kid: key.kid }) })
+      .sign(key.key);
+    const form = new URLSearchParams({
+      grant_type: "client_credentials",
+      scope: scopes.join(" "),
+      client_id: clientId,
+      client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+      client_assertion: await assertion,
+    });
+    const hasProof = this.#proofRefusal === null;
+    return { headers: hasProof ? { dpop: await this.#proof({ htm: "POST", htu: tokenUrl }) } : {}, form };
+  }
+
+  /** The headers of one attempt at a GET below the API. */
+  async #authorize(path: string, { value, type }: AccessToken) {
+    const { origin, pathname } = allowedUrl({ method: "GET", path }, this.#config.orgUrl);
+    const authorization = `${type} ${value}`;
+    if (type === "Bearer") return { authorization };
+    const ath = createHash("sha256").update(value).digest("base64url");
+    return { authorization, dpop: await this.#proof({ htm: "GET", htu: origin + pathname, ath }) };
+  }
+
+  /** A proof, good for one use, that the sender of a request has the key that its token is bound to (RFC 9449). */
+  #proof(claims: JWTPayload & { readonly htm: "GET" | "POST" }): Promise<string> {
+    const nonce = this.#nonces[claims.htm];
+    const jwk = this.#proofKeys.publicKey.export({ format: "jwk" });
+    return new SignJWT({ ...claims, iat: this.#nowSeconds(), jti: randomUUID(), ...(nonce !== null && { nonce }) })
+      .setProtectedHeader({ typ: "dpop+jwt", alg: "ES256", jwk })
+      .sign(this.#proofKeys.privateKey);
+  }
+
+  #nowSeconds(): number {
+    return Math.floor(this.nowMs() / 1000);
+  }
+}
 
 /** An answer of 200. A token goes into a header: what cannot stand there is no token. */
 const tokenAnswer = v.object({
@@ -211,56 +257,4 @@ const tokenAnswer = v.object({
 /** E0000015 is a 401 too, but for a feature that is off, no matter what the token. */
 function isTokenRefused(response: ReceivedResponse): boolean {
   return response.status === 401 && response.body.object["errorCode"] !== "E0000015" && !asksForNonce(response);
-}
-
-/** Before the present, so that a clock which is a little fast is not "issued before the current time". */
-const backdatedSeconds = 30;
-/** Survives a clock that is over four minutes slow. */
-const assertionSeconds = 300;
-
-/** Prepares requests, each with an assertion or a proof that is good for one use. */
-function createSignedRequests({ orgUrl, clientId, key }: ConnectionSettings, nowSeconds: () => number) {
-  const tokenUrl = orgUrl + tokenPath;
-  // They live as long as this scan and never leave it.
-  const proofKeys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const proofHeader = { typ: "dpop+jwt", alg: "ES256", jwk: proofKeys.publicKey.export({ format: "jwk" }) };
-
-  return {
-    /** A request for a token. `nonce`: the token endpoint's. */
-    async forToken(scopes: readonly string[], nonce: string | null, hasProof: boolean) {
-      const headers = hasProof ? { dpop: await proof({ htm: "POST", htu: tokenUrl }, nonce) } : {};
-      const form = new URLSearchParams({
-        grant_type: "client_credentials",
-        scope: scopes.join(" "),
-        client_id: clientId,
-        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-        client_assertion: await assertion(),
-      });
-      return { headers, form };
-    },
-    /** A GET below the API. `nonce`: the API's, which is another one. */
-    async forResource(path: string, { value, type }: AccessToken, nonce: string | null) {
-      const { origin, pathname } = allowedUrl({ method: "GET", path }, orgUrl);
-      const authorization = `${type} ${value}`;
-      if (type === "Bearer") return { headers: { authorization } };
-      const ath = createHash("sha256").update(value).digest("base64url");
-      return { headers: { authorization, dpop: await proof({ htm: "GET", htu: origin + pathname, ath }, nonce) } };
-    },
-  };
-
-  /** A client assertion (RFC 7523). */
-  function assertion(): Promise<string> {
-    const iat = nowSeconds() - backdatedSeconds;
-    const times = { iat, nbf: iat, exp: iat + assertionSeconds };
-    return new SignJWT({ iss: clientId, sub: clientId, aud: tokenUrl, jti: randomUUID(), ...times })
-      .setProtectedHeader({ typ: "JWT", alg: key.alg, ...(key.kid !== null && { kid: key.kid }) })
-      .sign(key.key);
-  }
-
-  /** A proof that the sender of a request has the key that its token is bound to (RFC 9449). */
-  function proof(claims: JWTPayload, nonce: string | null): Promise<string> {
-    return new SignJWT({ ...claims, iat: nowSeconds(), jti: randomUUID(), ...(nonce !== null && { nonce }) })
-      .setProtectedHeader(proofHeader)
-      .sign(proofKeys.privateKey);
-  }
 }
