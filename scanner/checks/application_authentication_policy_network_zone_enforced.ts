@@ -31,7 +31,7 @@ import { memoize } from "./evaluating/memoize.ts";
 import { everyoneIn, groupsFor, restrictionsOf } from "./parsing/rule_conditions.ts";
 import { accessOf, isBuiltIn, isSure } from "./parsing/rule_order.ts";
 import { judgeNetwork, networkConditionOf, readZones, type Zones } from "./evaluating/zones.ts";
-import { compareSole, compareZones, notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
+import { compareByName, compareZones, notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { AppEntry, OrgPolicy } from "../org_policy/document.ts";
 
 const expected = "an authentication policy whose rules all name network zones and whose catch-all rule denies";
@@ -174,14 +174,11 @@ function createComparison(
   orgPolicy: OrgPolicy | undefined,
 ): (app: JsonObject) => Comparison {
   if (orgPolicy?.apps === undefined) return () => notCovered;
-  const byLabel = new Map(orgPolicy.apps.map((entry) => [entry.app, entry]));
-  const byPolicy = new Map(orgPolicy.apps.map((entry) => [entry.policy, entry]));
   // An app that was turned off may have the label of the one that took its place.
-  const labels = Map.groupBy(
-    apps.filter((app) => activityOf(app) !== "inactive"),
-    nameOf,
-  );
-  const names = Map.groupBy(listed, nameOf);
+  const active = apps.filter((app) => activityOf(app) !== "inactive");
+  const byLabel = compareByName(orgPolicy.apps, ({ app }) => app, { named: "apps with the label", objects: active });
+  const named = "policies of apps with the name";
+  const byPolicy = compareByName(orgPolicy.apps, ({ policy }) => policy, { named, objects: listed });
   const usesOf = memoize((id: string) => policyZoneUse(entriesOf(rulesOf(id)), { accessPath, zones, everyone }));
   const comparisonOf = memoize((entry: AppEntry) =>
     memoize((id: string): Comparison => {
@@ -195,16 +192,8 @@ function createComparison(
     const policyId = accessPolicyId(app);
     if (typeof policyId !== "string") return notCovered;
     const compare = (entry: AppEntry) => comparisonOf(entry)(policyId);
-    const label = nameOf(app);
-    const ofApp = byLabel.get(label);
-    if (ofApp !== undefined)
-      return compareSole(labels.get(label), `apps with the label "${label}"`, () => compare(ofApp));
-    const name = nameOfId(policyId) ?? "";
-    const ofPolicy = byPolicy.get(name);
-    if (ofPolicy !== undefined)
-      return compareSole(names.get(name), `policies of apps with the name "${name}"`, () => compare(ofPolicy));
-    const ofOthers = byLabel.get("*");
-    return ofOthers === undefined ? notCovered : compare(ofOthers);
+    const ofPolicy = () => byPolicy(nameOfId(policyId) ?? "", compare);
+    return byLabel(nameOf(app), compare) ?? ofPolicy() ?? byLabel("*", compare) ?? notCovered;
   };
 }
 

@@ -6,9 +6,9 @@ import { everyoneIn } from "./parsing/rule_conditions.ts";
 import { nameOf } from "./parsing/names.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { judgeNetwork, networkConditionOf, readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts";
-import { entriesOf, type PolicyWithRules } from "../evidence/artifacts.ts";
-import { compareSole, compareZones, notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
-import type { OrgPolicy } from "../org_policy/document.ts";
+import { entriesOf } from "../evidence/artifacts.ts";
+import { compareByName, compareZones, notCovered, withDocument } from "../org_policy/comparison.ts";
+import type { ZoneLists } from "../org_policy/document.ts";
 
 const expected = "an active rule at priority 1 that allows or denies by network zone";
 const uncovered =
@@ -35,39 +35,27 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
         judgeNetwork(subject, networkConditionOf(rule, zones), ` in rule "${nameOf(rule)}"`),
       judgeDeny: (subject, rule) => judgeDenial(subject, rule, zones),
     });
-    const everyone = everyoneIn(artifacts.built_in_groups);
+    const reading = {
+      accessPath: "actions.signon.access",
+      zones,
+      everyone: everyoneIn(artifacts.built_in_groups),
+    } as const;
+    const objects = policies.map(({ policy }) => policy);
+    const named = "session policies with the name";
+    const byName = compareByName(orgPolicy?.session_policies, ({ policy }) => policy, { named, objects });
     return drafts.map((draft) => {
       if (draft.status !== "PASS") return draft;
-      const compared = withDocument({ ...draft, uncovered }, orgPolicy, (policy) =>
-        comparePolicy(draft.resource, { policy, policies, zones, everyone }),
-      );
+      // Compares the zones of all rules: those whom the first one is not for come to the others.
+      const compared = withDocument({ ...draft, uncovered }, orgPolicy, () => {
+        const rules = policies.find(({ policy }) => policy["id"] === draft.resource?.id)?.rules;
+        const compare = (entry: ZoneLists) => compareZones(entry, policyZoneUse(entriesOf(rules), reading), zones);
+        return byName(draft.resource?.name ?? "", compare) ?? byName("*", compare) ?? notCovered;
+      });
       // No document answers for a later rule that is open by the STIG.
       return withPartialCoverage(compared, draft.uncovered);
     });
   },
 });
-
-interface Compared {
-  readonly policy: OrgPolicy;
-  readonly policies: readonly PolicyWithRules[];
-  readonly zones: Zones;
-  readonly everyone: ReadonlySet<string> | null;
-}
-
-/** Compares the zones of all rules: those whom the first one is not for come to the others. */
-function comparePolicy(resource: FindingDraft["resource"], { policy, policies, ...reading }: Compared): Comparison {
-  if (resource === null) return notCovered;
-  const { id, name } = resource;
-  const entryOf = (wanted: string) => policy.session_policies?.find((entry) => entry.policy === wanted);
-  const own = entryOf(name);
-  const entry = own ?? entryOf("*");
-  if (entry === undefined) return notCovered;
-  const named = own === undefined ? [] : policies.filter((one) => nameOf(one.policy) === name);
-  const rules = entriesOf(policies.find((one) => one.policy["id"] === id)?.rules);
-  return compareSole(named, `session policies with the name "${name}"`, () =>
-    compareZones(entry, policyZoneUse(rules, { accessPath: "actions.signon.access", ...reading }), reading.zones),
-  );
-}
 
 /** DISA accepts a rule that denies by network. One that denies some people on every network says nothing about networks. */
 function judgeDenial(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {

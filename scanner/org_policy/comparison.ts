@@ -44,26 +44,31 @@ export function withDocument(
   };
 }
 
-/** Compares what a name of the document stands for, where only one object of the org has that name. */
-export function compareSole(
-  objects: readonly unknown[] | undefined,
-  named: string,
-  compare: () => Comparison,
-): Comparison {
-  const count = objects?.length ?? 0;
-  return count > 1 ? { kind: "doubtful", why: `the org has ${count} ${named}` } : compare();
+/**
+ * Compares the objects of an org with the entries of their names; null for a name without an entry. An entry decides where only one
+ * object has its name. `named`: the objects, in words before a name.
+ */
+export function compareByName<Entry>(
+  entries: readonly Entry[] = [],
+  nameOfEntry: (entry: Entry) => string | undefined,
+  { named, objects }: { readonly named: string; readonly objects: JsonList },
+) {
+  const byName = new Map(entries.map((entry) => [nameOfEntry(entry), entry]));
+  const objectsByName = Map.groupBy(objects, nameOf);
+  return (name: string, compare: (entry: Entry) => Comparison): Comparison | null => {
+    const entry = byName.get(name);
+    if (entry === undefined) return null;
+    const count = objectsByName.get(name)?.length ?? 0;
+    return count > 1 ? { kind: "doubtful", why: `the org has ${count} ${named} "${name}"` } : compare(entry);
+  };
 }
 
 /** Compares the tokens of an org with the entries of their names. */
 export function createTokenComparison(policy: OrgPolicy | undefined, tokens: JsonList) {
-  const entries = new Map((policy?.api_tokens ?? []).map((entry) => [entry.token, entry]));
-  const byName = Map.groupBy(tokens, nameOf);
-  return (token: JsonObject, compare: (entry: ApiTokenEntry) => Comparison): Comparison => {
-    const name = nameOf(token);
-    const entry = entries.get(name);
-    if (entry === undefined) return notCovered;
-    return compareSole(byName.get(name), `API tokens with the name "${name}"`, () => compare(entry));
-  };
+  const named = "API tokens with the name";
+  const byName = compareByName(policy?.api_tokens, ({ token }) => token, { named, objects: tokens });
+  return (token: JsonObject, compare: (entry: ApiTokenEntry) => Comparison) =>
+    byName(nameOf(token), compare) ?? notCovered;
 }
 
 /** Compares zones by name. The document has to name each of them, and each that it names has to be in the org, once. */

@@ -69,36 +69,38 @@ function limitOfPeople(people: JsonObject, everyone: ReadonlySet<string> | null)
   return together([rest, limitOf(excluded), isKnown ? included : "unknown"]);
 }
 
-/** Fields whose word ANY means everybody. */
-const words: Readonly<Record<string, string>> = {
-  riskScore: "level",
-  authContext: "authType",
-  identityProvider: "provider",
-  provider: "provider",
-};
+type Readers = Readonly<Record<string, (value: unknown) => Limit>>;
 
-/** A condition by the values of it that mean everybody. */
+/** Fields of conditions that have values for everybody. */
+const fieldReaders: ReadonlyMap<string, Readers> = new Map([
+  ["riskScore", { level: limitOfWord }],
+  ["authContext", { authType: limitOfWord }],
+  ["identityProvider", { provider: limitOfWord }],
+  ["provider", { provider: limitOfWord }],
+  ["device", { registered: limitOfFlag, managed: limitOfFlag }],
+  ["platform", { include: limitOfPlatforms }],
+]);
+
 function limitOfCondition(name: string, condition: JsonObject): Limit {
-  const { connection, registered, managed, include, ...others } = condition;
-  const word = words[name];
-  if (word !== undefined) return limitOfWord(condition, word);
+  if (name !== "network") return limitOfFields(condition, fieldReaders.get(name) ?? {});
   // A list that is stored next to ANYWHERE means nothing.
-  if (name === "network") return connection === "ANYWHERE" ? "none" : connection === "ZONE" ? "some" : "unknown";
-  // `false` asks for nothing.
-  if (name === "device")
-    return together([limitOfFlag(registered), limitOfFlag(managed), limitOf({ ...others, connection, include })]);
-  if (name === "platform")
-    return together([limitOfPlatforms(include), limitOf({ ...others, connection, registered, managed })]);
-  return limitOf(condition);
+  const { connection } = condition;
+  return connection === "ANYWHERE" ? "none" : connection === "ZONE" ? "some" : "unknown";
 }
 
-/** A word that means everybody is written as the API writes it; in another case nobody knows. */
-function limitOfWord(condition: JsonObject, field: string): Limit {
-  const { [field]: word, ...others } = condition;
-  const isKnown = typeof word === "string" && word.toUpperCase() !== "ANY";
-  return together([word === "ANY" ? "none" : isKnown ? "some" : "unknown", limitOf(others)]);
+function limitOfFields(fields: JsonObject, readers: Readers): Limit {
+  const known = Object.entries(readers).map(([name, read]) => read(fields[name]));
+  const others = Object.entries(fields).filter(([name]) => !Object.hasOwn(readers, name));
+  return together([...known, ...others.map(([, value]) => limitOf(value))]);
 }
 
+/** The word for everybody is written as the API writes it; in another case nobody knows. */
+function limitOfWord(word: unknown): Limit {
+  if (word === "ANY") return "none";
+  return typeof word === "string" && word.toUpperCase() !== "ANY" ? "some" : "unknown";
+}
+
+/** `false` asks for nothing. */
 function limitOfFlag(value: unknown): Limit {
   if (value === true) return "some";
   return value === false ? "none" : shapeOf(value);
@@ -106,8 +108,8 @@ function limitOfFlag(value: unknown): Limit {
 
 function limitOfPlatforms(include: unknown): Limit {
   if (!Array.isArray(include) || include.length !== 1 || !isJsonObject(include[0])) return limitOf(include);
-  const { os, ...platform } = include[0];
-  return together([limitOfWord(platform, "type"), isJsonObject(os) ? limitOfWord(os, "type") : shapeOf(os)]);
+  const limitOfSystem = (os: unknown) => (isJsonObject(os) ? limitOfFields(os, { type: limitOfWord }) : shapeOf(os));
+  return limitOfFields(include[0], { type: limitOfWord, os: limitOfSystem });
 }
 
 /** An empty value asserts nothing; of any other that should have been an object nobody knows what it says. */
