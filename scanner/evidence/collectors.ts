@@ -128,7 +128,7 @@ export const collectors: { readonly [Name in ArtifactName]?: Collector<Name> } =
 
   smart_card_idps: async ({ client, parts }) =>
     mapEntries(await client.getList(artifactTable.smart_card_idps.request), async (idp) => {
-      const kid = textOf(idp, "protocol.credentials.trust.kid");
+      const kid = readText(idp, "protocol.credentials.trust.kid").value;
       const isNamed = pathSegment(kid) !== null;
       const key = isNamed ? await parts.object(objectParts.idpKey, kid) : obtained({});
       return { idp, certificate: await mapEvidence(key, readCertificate) };
@@ -167,11 +167,6 @@ async function byKey<Made>(
 ): Promise<Readonly<Record<string, Made>>> {
   const made = [...new Set(keys)].map(async (key) => [key, await make(key)] as const);
   return Object.fromEntries(await Promise.all(made));
-}
-
-function textOf(object: JsonObject, path: string): string | null {
-  const found = readText(object, path);
-  return found.kind === "value" ? found.value : null;
 }
 
 async function policies(
@@ -251,11 +246,11 @@ async function ownerOf(parts: PartReader, userId: string): Promise<ApiTokenOwner
     parts.object(objectParts.user, userId),
     parts.list(objectParts.userRoles, userId),
   ]);
-  const login = user.state === "obtained" ? textOf(user.value, "profile.login") : null;
+  const login = user.state === "obtained" ? readText(user.value, "profile.login").value : null;
   if (entriesOf(roles).some((role) => isSuperAdminRole(role) === true)) return { login, roles, groups: null };
   const groups = await mapEntries(await parts.list(objectParts.userGroups, userId), async (group) => {
     const id = typeof group["id"] === "string" ? group["id"] : "";
-    const name = textOf(group, "profile.name") ?? id;
+    const name = readText(group, "profile.name").value ?? id;
     return { id, name, roles: await parts.list(objectParts.groupRoles, id) };
   });
   return { login, roles, groups };

@@ -85,57 +85,49 @@ const idFields = new Set(["id", "kid", "href", "include", "exclude"]);
  *
  * Passing twice changes nothing more.
  */
-export function cleanProviderText(value: unknown, options: ProviderTextOptions): unknown {
-  return clean(value, "", { ...options, levels: options.maxDepth ?? maxDepth });
+export function cleanProviderText(
+  value: unknown,
+  { pageField, maxDepth: levels = maxDepth, onTooDeep }: ProviderTextOptions,
+): unknown {
+  return clean(value, "", levels);
+
+  /** The entries of a list are treated as the field that holds the list; but a list is not a page. */
+  function clean(value: unknown, field: string, left: number): unknown {
+    if (typeof value === "string") return cleanText(value, field);
+    // A number that no double can hold would be null in a saved file, and null means that nothing was set.
+    if (value === Infinity || value === -Infinity) return String(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (left === 0) {
+      if (onTooDeep === undefined) throw new ContentError([`it is nested too deep: expected ${levels} levels at most`]);
+      onTooDeep();
+      return null;
+    }
+    const object = value as Record<string, unknown>;
+    let areKeysClean = true;
+    for (const key of Object.keys(object)) {
+      const before = object[key];
+      const name = !Array.isArray(value) ? key : field === pageField ? "" : field;
+      const after = clean(before, name, left - 1);
+      // An own key "__proto__" is a key like any other here: JSON.parse made it one.
+      if (after !== before) object[key] = after;
+      areKeysClean &&= isLine(key, maxLineLength);
+    }
+    if (areKeysClean) return object;
+    return Object.fromEntries(Object.entries(object).map(([key, inner]) => [cleanId(key), inner]));
+  }
+
+  function cleanText(text: string, field: string): string {
+    if (field === pageField) return text.toWellFormed().replaceAll("\0", "\uFFFD");
+    const maxLength = longFields.has(field) ? maxLongLength : maxLineLength;
+    if (isLine(text, maxLength)) return text;
+    if (idFields.has(field) || field.endsWith("Id")) return cleanId(text);
+    return nameFields.has(field) ? cleanDistinguishedName(text) : toCleanLine(text, maxLength);
+  }
 }
 
 /** A name of X.500, which certificates are printed with in a line for each part: commas part it as well. */
 export function cleanDistinguishedName(name: string): string {
   return isLine(name, maxLineLength) ? name : toCleanLine(name.replaceAll(/\r?\n/g, ", "), maxLineLength);
-}
-
-interface Place extends ProviderTextOptions {
-  /** The levels of nested lists and objects that are left here. */
-  readonly levels: number;
-}
-
-/** The entries of a list are treated as the field that holds the list; but a list is not a page. */
-function clean(value: unknown, field: string, place: Place): unknown {
-  if (typeof value === "string") return cleanText(value, field, place);
-  // A number that no double can hold would be null in a saved file, and null means that nothing was set.
-  if (value === Infinity || value === -Infinity) return String(value);
-  if (typeof value !== "object" || value === null) return value;
-  if (place.levels === 0) {
-    if (place.onTooDeep === undefined)
-      throw new ContentError([`it is nested too deep: expected ${place.maxDepth ?? maxDepth} levels at most`]);
-    place.onTooDeep();
-    return null;
-  }
-  const object = value as Record<string, unknown>;
-  const inside = { ...place, levels: place.levels - 1 };
-  let areKeysClean = true;
-  for (const key of Object.keys(object)) {
-    const before = object[key];
-    const name = !Array.isArray(value) ? key : field === place.pageField ? "" : field;
-    const after = clean(before, name, inside);
-    // An own key "__proto__" is a key like any other here: JSON.parse made it one.
-    if (after !== before) object[key] = after;
-    areKeysClean &&= isLine(key, maxLineLength);
-  }
-  if (areKeysClean) return object;
-  return Object.fromEntries(Object.entries(object).map(([key, inner]) => [cleanId(key), inner]));
-}
-
-function cleanText(text: string, field: string, { pageField }: Place): string {
-  if (field === pageField) return text.toWellFormed().replaceAll("\0", "\uFFFD");
-  const maxLength = longFields.has(field) ? maxLongLength : maxLineLength;
-  if (isLine(text, maxLength)) return text;
-  if (isId(field)) return cleanId(text);
-  return nameFields.has(field) ? cleanDistinguishedName(text) : toCleanLine(text, maxLength);
-}
-
-function isId(field: string): boolean {
-  return idFields.has(field) || field.endsWith("Id");
 }
 
 function cleanId(text: string): string {

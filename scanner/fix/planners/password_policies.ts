@@ -97,8 +97,8 @@ function problemOf(policy: JsonObject): string | null {
   const days = readNumber(policy, `${password}.breachedProtection.expireAfterDays`);
   const logout = readBoolean(policy, `${password}.breachedProtection.logoutEnabled`);
   const workflow = readText(policy, `${password}.breachedProtection.delegatedWorkflowId`);
-  const isWritten = (logout.kind === "value" && logout.value) || workflow.kind === "value";
-  return days.kind === "value" && !isWritten ? "Terraform would reset settings.password.breachedProtection" : null;
+  const isWritten = logout.value === true || workflow.value !== null;
+  return days.value !== null && !isWritten ? "Terraform would reset settings.password.breachedProtection" : null;
 }
 
 function warningsOf(attribute: string, value: string, policy: JsonObject): readonly string[] {
@@ -106,7 +106,7 @@ function warningsOf(attribute: string, value: string, policy: JsonObject): reado
     return ["Users with an older password have to change it at the next sign-in."];
   }
   const unlock = readNumber(policy, settings.password_auto_unlock_minutes);
-  if (attribute !== "password_max_lockout_attempts" || unlock.kind !== "value" || unlock.value !== 0) return [];
+  if (attribute !== "password_max_lockout_attempts" || unlock.value !== 0) return [];
   return [
     `After ${value} wrong passwords a user stays locked out until an administrator unlocks the account, because the policy ` +
       "has no automatic unlock. Anybody who knows a user name can lock that user out, you included.",

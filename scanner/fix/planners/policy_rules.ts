@@ -103,7 +103,7 @@ function mayBeActive(rules: JsonList): JsonList {
 /** The provider writes the level and does not read it, so the configuration has to say it. */
 function riskLevel(rule: JsonObject): { readonly risk_level?: string } {
   const level = readText(rule, "conditions.riskScore.level");
-  return level.kind === "value" && level.value !== "ANY" ? { risk_level: level.value } : {};
+  return level.value === null || level.value === "ANY" ? {} : { risk_level: level.value };
 }
 
 /** A rule with the actions of the built-in one, for everybody who came to that. */
@@ -114,7 +114,7 @@ function addRule(
 ): PlannedChange | string {
   // The priorities of session rules start at 1.
   const places = mayBeActive(rules).map((rule) => (isBuiltIn(rule) === false ? readNumber(rule, "priority") : null));
-  const priority = Math.max(0, ...places.map((place) => (place?.kind === "value" ? place.value : 0))) + 1;
+  const priority = Math.max(0, ...places.map((place) => place?.value ?? 0)) + 1;
   if (priority > priorityOf(builtIn)) return "the built-in rule is not the last one";
   const lost = [...restrictionsOf(builtIn, null).keys(), ...lostFields(sessionRule, builtIn)];
   if (lost.length > 0) return `the built-in rule has ${lost.join(", ")}, which a new rule would not have`;
@@ -217,14 +217,11 @@ export const appRules: Planner = {
 
 /** Rules that the provider cannot write back with the same conditions, or that have no factors to demand. */
 function problemOf(rule: JsonObject): string | null {
-  const type = readText(rule, `${method}.type`);
-  if (type.kind === "value" && type.value !== "ASSURANCE") {
+  const { value: type } = readText(rule, `${method}.type`);
+  if (type !== null && type !== "ASSURANCE") {
     return "the rule uses authentication method chains, and you have to choose the new ones";
   }
-  const isTrue = (path: string) => {
-    const field = readBoolean(rule, path);
-    return field.kind === "value" && field.value;
-  };
+  const isTrue = (path: string) => readBoolean(rule, path).value === true;
   const isManagedAlone = isTrue("conditions.device.managed") && !isTrue("conditions.device.registered");
   return isManagedAlone ? "Terraform would reset conditions.device.managed" : null;
 }
@@ -256,8 +253,7 @@ function phishingResistance(rule: JsonObject): Readonly<Record<string, NewValue>
  * so each says it.
  */
 function alternativesOf(rule: JsonObject): JsonList {
-  const list = readList(rule, `${method}.constraints`);
-  const constraints = list.kind === "value" ? list.value.filter(isJsonObject) : [];
+  const constraints = (readList(rule, `${method}.constraints`).value ?? []).filter(isJsonObject);
   const withRequired = (factor: unknown) => (isJsonObject(factor) ? { required: true, ...factor } : factor);
   return constraints.map((constraint) =>
     Object.fromEntries(Object.entries(constraint).map(([name, factor]) => [name, withRequired(factor)])),
