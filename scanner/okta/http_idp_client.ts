@@ -59,7 +59,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
 
   async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
     const reading = await this.#readPages(request);
-    // Of all apps, or of exactly a first-party one: every organization has those, so a whole list that lacks them hides them.
+    // A list of all apps, or of exactly a first-party one: every organization has those, so a whole list that lacks them hides them.
     if (/^\/api\/v1\/apps(\?|$)/.test(request.path)) {
       if (entriesOf(reading).some((app) => firstPartyApps.has(app["name"]))) this.#noteRole("super_admin");
       else if (reading.state === "obtained") this.#noteRole("read_only_admin");
