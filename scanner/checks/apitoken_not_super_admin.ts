@@ -1,15 +1,7 @@
 import { decide, defineCheck } from "./check.ts";
 import { rolesOf } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import {
-  availableValue,
-  entriesOf,
-  type ApiTokenOwner,
-  type ApiTokenOwners,
-  type Evidence,
-  type JsonList,
-  type OwnerGroup,
-} from "../evidence/artifacts.ts";
+import { availableValue, entriesOf, type ApiTokenOwner, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { judgeList, Subject, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { memoize } from "./evaluating/memoize.ts";
 import { clientNote } from "./parsing/api_token.ts";
@@ -54,7 +46,7 @@ export const apitokenNotSuperAdmin = defineCheck({
 
 function judgeToken(
   token: JsonObject,
-  owners: Evidence<ApiTokenOwners>,
+  owners: Evidence<unknown>,
   judgeOnce: (userId: string) => FindingDraft | null,
 ): FindingDraft {
   const subject = new Subject(resourceOf("api_token", token), expected, clientNote(token));
@@ -72,12 +64,15 @@ function judgeOwner(id: string, owner: ApiTokenOwner | undefined): FindingDraft 
   const subject = new Subject(null, expected);
   const name = `the owner "${owner.login ?? id}"`;
   if (includesSuperAdmin(owner.roles)) return subject.fail(`${name}, who is Super Administrator`);
-  const groups = sortBy(entriesOf(owner.groups), (group) => `${group.name} ${group.id}`);
-  const group = groups.find((candidate) => includesSuperAdmin(candidate.roles));
+  const group = groupsOf(owner).find((candidate) => includesSuperAdmin(candidate.roles));
   if (group !== undefined) return subject.fail(`${name}, who is Super Administrator through the group "${group.name}"`);
   const roles = [...new Set(rolesOf(owner).map(nameOf))];
   const held = roles.length === 0 ? "without a role" : `with the ${nounFor(roles, "role")} ${listTexts(roles)}`;
-  return firstMissing(subject, owner, groups) ?? subject.pass(`${name} ${held}`, uncovered);
+  return firstMissing(subject, owner) ?? subject.pass(`${name} ${held}`, uncovered);
+}
+
+function groupsOf({ groups }: ApiTokenOwner) {
+  return sortBy(entriesOf(groups), ({ name, id }) => `${name} ${id}`);
 }
 
 /** Compares the login and the roles, direct and through groups. */
@@ -106,9 +101,9 @@ function compareOwner(
 }
 
 /** The first missing evidence that could hold the role. */
-function firstMissing(subject: Subject, owner: ApiTokenOwner, groups: readonly OwnerGroup[]): FindingDraft | null {
+function firstMissing(subject: Subject, owner: ApiTokenOwner): FindingDraft | null {
   if (owner.groups === null) return subject.manual("provider_error", "no answer about its owner's groups");
-  for (const evidence of [owner.roles, owner.groups, ...groups.map((group) => group.roles)]) {
+  for (const evidence of [owner.roles, owner.groups, ...groupsOf(owner).map((group) => group.roles)]) {
     if (evidence.state === "missing") return subject.missing(evidence);
   }
   const unread = sortBy(rolesOf(owner), showValue).find((role) => isSuperAdminRole(role) === null);

@@ -2,15 +2,7 @@ import { decide, defineCheck, networkFields, zoneFields, type CheckContext } fro
 import { countOf } from "../../shared/outcome_text.ts";
 import { policyZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import {
-  availableValue,
-  entriesOf,
-  missing,
-  type Evidence,
-  type JsonList,
-  type MissingEvidence,
-  type RulesById,
-} from "../evidence/artifacts.ts";
+import { availableValue, entriesOf, type Artifacts, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import { isDirectoryApp, isOktasOwn } from "./evaluating/directory.ts";
@@ -92,15 +84,9 @@ function kindWithoutSignIn(app: JsonObject): "directory" | "service app" | "app 
   return isDirectoryApp(app) === true ? "directory" : "app without a sign-on mode";
 }
 
-interface SeenApps {
-  /** Note of every finding that names the apps that are left out. */
-  readonly note?: string;
-  /** How many apps were seen, in words; null if there are no others. */
-  readonly count: string | null;
-}
-
-function describeApps(apps: Evidence<JsonList>): SeenApps {
-  if (apps.state === "missing") return { count: null };
+/** `note`: of every finding, names the apps that are left out. `count`: how many apps were seen, in words; null if there are no others. */
+function describeApps(apps: Evidence<JsonList>) {
+  if (apps.state === "missing") return { count: null, note: undefined };
   const { length } = apps.value;
   const without = apps.value.filter((app) => activityOf(app) !== "inactive" && kindWithoutSignIn(app) !== null);
   const kinds = [...Map.groupBy(without, kindWithoutSignIn)].map(([kind, found]) => {
@@ -109,7 +95,7 @@ function describeApps(apps: Evidence<JsonList>): SeenApps {
   });
   const note = `left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}`;
   const count = areAllAppsSeen(apps) ? null : countOf(length, "app");
-  return { count, ...(kinds.length > 0 && { note }) };
+  return { count, note: kinds.length > 0 ? note : undefined };
 }
 
 interface AppContext {
@@ -129,23 +115,24 @@ function judgeApp(subject: Subject, app: JsonObject, { judgeOnce, context }: App
   return withNote(withNote(own, note), subject.about.note);
 }
 
-interface Policies {
-  readonly zones: Zones;
-  readonly everyone: ReadonlySet<string> | null;
-  /** The policies of apps, as far as they are known. */
-  readonly listed: JsonList;
-  readonly nameOfId: (policyId: string) => string | undefined;
-  /** A policy's own evidence, no matter what is missing of others; null where it was not requested. */
-  readonly rulesOf: (policyId: string) => Evidence<JsonList> | null;
-  /** Why rules of some policies are missing; null where all were obtained. */
-  readonly missing: MissingEvidence | null;
-}
+type Policies = ReturnType<typeof readPolicies>;
 
-function readPolicies(all: Evidence<RulesById>, known: Pick<Policies, "zones" | "everyone" | "listed">): Policies {
+/** The policies of apps, as far as they are known. */
+function readPolicies(
+  all: Artifacts["app_policy_rules"],
+  known: { readonly zones: Zones; readonly everyone: ReadonlySet<string> | null; readonly listed: JsonList },
+) {
   const byId = new Map(Object.entries(availableValue(all) ?? {}));
   const names = new Map(known.listed.map((policy) => [policy["id"], nameOf(policy)]));
-  const unread = all.state === "missing" ? missing<never>(all.reason, all.detail) : null;
-  return { ...known, nameOfId: (id) => names.get(id), rulesOf: (id) => byId.get(id) ?? unread, missing: unread };
+  /** Why rules of some policies are missing; null where all were obtained. */
+  const unread = all.state === "missing" ? { ...all, partial: null } : null;
+  return {
+    ...known,
+    unread,
+    nameOfId: (id: string) => names.get(id),
+    /** A policy's own evidence, no matter what is missing of others; null where it was not requested. */
+    rulesOf: (id: string) => byId.get(id) ?? unread,
+  };
 }
 
 /** The verdict on a policy, no matter what app is bound to it. */
@@ -157,7 +144,7 @@ function judgePolicy(policyId: string, policies: Policies): FindingDraft {
       ? subject.manual("provider_error", "no answer about its policy's rules")
       : judgeRules(subject, rules, policies.zones);
   // A policy's own rules can prove a FAIL, but no PASS, if other evidence is missing.
-  if (verdict.status === "PASS" && policies.missing !== null) return subject.missing(policies.missing);
+  if (verdict.status === "PASS" && policies.unread !== null) return subject.missing(policies.unread);
   const draft = { ...verdict, actual: inPolicy(verdict.actual, policyId, policies) };
   return draft.status === "FAIL" ? { cause: { type: "policy", id: policyId }, ...draft } : draft;
 }

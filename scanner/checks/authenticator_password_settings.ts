@@ -1,18 +1,9 @@
 import { countOf } from "../../shared/outcome_text.ts";
-import { decide, defineCheck, type Check } from "./check.ts";
+import { decide, defineCheck, type Check, type CheckContext } from "./check.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
 import { judgeList, Subject, withPartialCoverage, type FindingDraft } from "./evaluating/finding_drafts.ts";
-import {
-  least,
-  most,
-  type ParameterValues,
-  type Setting,
-  expectationOf,
-  judgeSetting,
-  showLimit,
-  upTo,
-} from "./parameter.ts";
+import { least, most, type Setting, expectationOf, judgeSetting, showLimit, upTo } from "./parameter.ts";
 import {
   directoryEvidenceFor,
   directoryFields,
@@ -109,7 +100,7 @@ export const passwordChecks: readonly Check[] = Object.entries(settings).map(([n
 function judgePolicies(
   policies: Evidence<JsonList>,
   setting: PasswordSetting,
-  values: ParameterValues | undefined,
+  values: CheckContext["parameters"],
 ): readonly FindingDraft[] {
   const expected = expectationOf(setting, values);
   return judgeList(wholePasswordPolicies(policies), {

@@ -1,11 +1,6 @@
 import { decide, defineCheck, type CheckContext } from "./check.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import {
-  entriesOf,
-  type CertificateFields,
-  type SmartCardIdp,
-  type TrustedCertificate,
-} from "../evidence/artifacts.ts";
+import { entriesOf, type CertificateFields, type SmartCardIdp } from "../evidence/artifacts.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
 import { judgeList, Subject, withNames, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { withDocument, type Comparison } from "../org_policy/comparison.ts";
@@ -71,20 +66,24 @@ function judgeIdp({ idp, certificate }: SmartCardIdp, approval: Approval): Findi
   if (issuer.kind === "unreadable") return subject.unreadable(`the issuer ${issuer.found}`);
   if (issuer.kind === "absent" || issuer.value.trim() === "")
     return subject.manual("needs_review", "an active identity provider with no issuer set");
-  if (certificate.state === "obtained")
-    return judgeCertificate(subject, { issuer: issuer.value, certificate: certificate.value }, approval);
+  if (certificate.state === "obtained") {
+    const { value } = certificate;
+    const certificates = value === null ? [] : [value, ...value.chain];
+    return judgeCertificates(subject, { issuer: issuer.value, certificates }, approval);
+  }
   return namesApprovedIssuer(issuer.value, approval.approved)
     ? subject.missing(certificate)
     : subject.manual("needs_review", `the issuer "${issuer.value}"`);
 }
 
-function judgeCertificate(
+/** Judges a provider by its issuer and the certificates that it trusts; the first is the issuer's own. */
+function judgeCertificates(
   subject: Subject,
-  { issuer, certificate }: { readonly issuer: string; readonly certificate: TrustedCertificate | null },
+  { issuer, certificates }: { readonly issuer: string; readonly certificates: readonly CertificateFields[] },
   { approved, context: { evaluatedAt, orgPolicy } }: Approval,
 ): FindingDraft {
-  const all = certificate === null ? [] : [certificate, ...certificate.chain];
-  const shown = all.length === 0 ? subject : subject.noting(all.map(describeCertificate).join("; "));
+  const [certificate] = certificates;
+  const shown = certificate === undefined ? subject : subject.noting(certificates.map(describeCertificate).join("; "));
   const review = (actual: string) => shown.manual("needs_review", `the issuer "${issuer}"${actual}`);
   // Only an organization's own list leaves out an authority of the DOD.
   const refused = (name: string, actual = "") =>
@@ -96,19 +95,21 @@ function judgeCertificate(
     uncovered,
   );
   // ISO 8601 in UTC sorts as text.
-  const invalid = all.find(({ valid_from: from, valid_to: to }) => evaluatedAt < from || evaluatedAt > to);
+  const invalid = certificates.find(({ valid_from: from, valid_to: to }) => evaluatedAt < from || evaluatedAt > to);
   const outdated = invalid && ` with a certificate valid only from ${invalid.valid_from} to ${invalid.valid_to}`;
-  if (certificate !== null && orgPolicy?.certificate_authorities !== undefined) {
-    const compared = withDocument(trusted, orgPolicy, (policy) => compareAuthorities(all, policy));
+  if (certificate !== undefined && orgPolicy?.certificate_authorities !== undefined) {
+    const compared = withDocument(trusted, orgPolicy, (policy) => compareAuthorities(certificates, policy));
     return outdated === undefined || compared.status === "FAIL" ? compared : review(outdated);
   }
   if (!namesApprovedIssuer(issuer, approved)) return refused(issuer);
-  if (certificate === null) return subject.unreadable(`the certificate of the issuer "${issuer}"`);
+  if (certificate === undefined) return subject.unreadable(`the certificate of the issuer "${issuer}"`);
   if (!namesApprovedIssuer(certificate.issuer, approved)) {
     const from = certificate.issuer.trim() === "" ? "nobody" : `"${certificate.issuer}"`;
     return refused(certificate.issuer, ` with a certificate from ${from}`);
   }
-  const testing = [issuer, ...all.flatMap((one) => [one.issuer, one.subject])].find((name) => /\bJITC\b/i.test(name));
+  const testing = [issuer, ...certificates.flatMap((one) => [one.issuer, one.subject])].find((name) =>
+    /\bJITC\b/i.test(name),
+  );
   if (testing !== undefined) return review(`, and "${testing}" is a test authority (JITC)`);
   return outdated === undefined ? trusted : review(outdated);
 }

@@ -34,7 +34,7 @@ function numberParameter(stricter: NumberParameter["stricter"]) {
 }
 
 /** True where a value is as strict as the limit. `by`: the limit's parameter; a mere number is a least one. */
-export function meets(value: number, limit: number, by: NumberParameter | number): boolean {
+function meets(value: number, limit: number, by: NumberParameter | number): boolean {
   return typeof by === "object" && by.stricter === "less" ? value >= 1 && value <= limit : value >= limit;
 }
 

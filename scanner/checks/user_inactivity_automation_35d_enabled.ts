@@ -1,12 +1,6 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import { decide, defineCheck } from "./check.ts";
-import {
-  entriesOf,
-  type Artifacts,
-  type Evidence,
-  type JsonList,
-  type PolicyWithRules,
-} from "../evidence/artifacts.ts";
+import { entriesOf, type Evidence, type JsonList, type PolicyWithRules } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { FindingResource } from "../../shared/report.ts";
 import { limitOf, most, type ParameterValues } from "./parameter.ts";
@@ -70,20 +64,18 @@ function mayFail({ status, resource, ...draft }: FindingDraft): boolean {
   return status === "FAIL" || (resource !== null && "reason" in draft && draft.reason === "unreadable");
 }
 
-function criteriaOf(
-  parameters: ParameterValues | undefined,
-  groups: readonly (Evidence<JsonList> | undefined)[],
-): AutomationCriteria {
+function criteriaOf(parameters: ParameterValues | undefined, groups: readonly (Evidence<JsonList> | undefined)[]) {
   const nameOfGroup = (group: JsonObject) => readText(group, "profile.name").value;
   return {
     maxDays: limitOf(inactiveDays, parameters),
     everyone: everyoneIn(groups[0]),
+    /** Names by id, as far as they are known. */
     groupNames: new Map(groups.flatMap(entriesOf).map((group) => [group["id"], nameOfGroup(group)])),
   };
 }
 
 function judgeAutomations(
-  policies: Artifacts["user_lifecycle_policies"],
+  policies: Evidence<readonly PolicyWithRules[]>,
   criteria: AutomationCriteria,
 ): readonly FindingDraft[] {
   const expected = `an active automation that suspends or deactivates users after at most ${countOf(criteria.maxDays, "day")} of inactivity`;
@@ -128,13 +120,7 @@ interface Automation {
   readonly pieces: readonly Piece[];
 }
 
-interface AutomationCriteria {
-  readonly maxDays: number;
-  /** The ids of the group that every user is in; null where it is unknown. */
-  readonly everyone: ReadonlySet<string> | null;
-  /** Names by id, as far as they are known. */
-  readonly groupNames: ReadonlyMap<unknown, string | null>;
-}
+type AutomationCriteria = ReturnType<typeof criteriaOf>;
 
 /** A part of what the rule asks for, in words that follow "found". `lacking` is proven, no matter what else cannot be read. */
 type Piece = readonly [kind: "fine" | "lacking" | "unreadable", text: string];

@@ -190,13 +190,10 @@ export type CollectedArtifacts = { readonly [Name in ArtifactName]?: Artifacts[N
 
 export type JsonList = readonly JsonObject[];
 export type PolicyWithRules = v.InferOutput<typeof policyWithRules>;
-export type RulesById = Readonly<Record<string, Evidence<JsonList>>>;
 export type BuiltInApp = v.InferOutput<typeof builtInApp>;
 export type SignInPage = v.InferOutput<typeof signInPage>;
 export type BrandSignInPage = v.InferOutput<typeof brandSignInPage>;
-export type OwnerGroup = v.InferOutput<typeof ownerGroup>;
 export type ApiTokenOwner = v.InferOutput<typeof apiTokenOwner>;
-export type ApiTokenOwners = Readonly<Record<string, ApiTokenOwner>>;
 export type TrustedCertificate = v.InferOutput<typeof trustedCertificate>;
 export type CertificateFields = TrustedCertificate["chain"][number];
 export type SmartCardIdp = v.InferOutput<typeof smartCardIdp>;

@@ -1,13 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { resourceOf } from "../checks/parsing/names.ts";
-import {
-  availableValue,
-  entriesOf,
-  type BuiltInApp,
-  type Evidence,
-  type JsonList,
-  type RulesById,
-} from "./artifacts.ts";
+import { availableValue, entriesOf, type BuiltInApp, type Evidence, type JsonList } from "./artifacts.ts";
 
 /** An object of the provider as an artifact holds it. */
 export interface ListedObject {
@@ -57,7 +50,7 @@ export function objectsWith<Item>(
   ];
 }
 
-export function rulesById(byId: RulesById): readonly ListedObjects[] {
+export function rulesById(byId: Readonly<Record<string, Evidence<JsonList>>>): readonly ListedObjects[] {
   const rules = Object.entries(byId).map(([id, one]) => rulesOf({ id, name: `access policy ${id}` }, one));
   return [topLevel([]), ...rules];
 }

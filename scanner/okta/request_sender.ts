@@ -1,21 +1,8 @@
 import type { Clock } from "./clock.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
-import {
-  createHttpTransport,
-  tokenPath,
-  type Fetch,
-  type HttpRequest,
-  type ReceivedResponse,
-} from "./http_transport.ts";
+import { createHttpTransport, type Fetch, type HttpRequest, type ReceivedResponse } from "./http_transport.ts";
 import { NetworkError } from "./network_error.ts";
-import {
-  Endpoints,
-  maxWindowMs,
-  parseRetryAfterMs,
-  parseWindow,
-  type Endpoint,
-  type RateWindow,
-} from "./rate_limit.ts";
+import { Endpoints, maxWindowMs, parseRetryAfterMs, parseWindow, type Endpoint } from "./rate_limit.ts";
 
 /** A request that may be sent several times. */
 export interface RetryableRequest extends Pick<HttpRequest, "method" | "path"> {
@@ -137,21 +124,22 @@ export class RequestSender {
   /** One attempt when the limits allow it; the last 429 of an endpoint that was given up. */
   async #attempt(request: RetryableRequest, endpoint: Endpoint): Promise<Result> {
     // A request that is in flight may have to wait for a new token.
-    const weight = request.path === tokenPath ? 0 : 1;
+    const weight = request.method === "POST" ? 0 : 1;
     const refusal = await this.#turn(endpoint, weight);
     if (refusal !== null) return refusal;
-    let window: RateWindow | null = null;
+    const { family } = endpoint;
     try {
       const response = await this.#sendOnce(request);
-      window = response.status === 429 ? this.#refused(endpoint, response) : parseWindow(response);
+      const window = response.status === 429 ? this.#refused(endpoint, response) : parseWindow(response);
+      family.learn(window, this.#options.clock.nowMs());
       return response;
     } catch (error) {
+      family.learn(null, this.#options.clock.nowMs());
       if (error instanceof NetworkError) return error;
       throw error;
     } finally {
-      endpoint.family.inFlight--;
+      family.inFlight--;
       this.#inFlight -= weight;
-      endpoint.family.learn(window, this.#options.clock.nowMs());
       this.#ended.resolve();
       this.#ended = Promise.withResolvers();
     }
@@ -211,7 +199,7 @@ export class RequestSender {
   }
 
   /** The window of the family after a 429. An endpoint whose 429s do not end is given up. */
-  #refused(endpoint: Endpoint, response: ReceivedResponse): RateWindow | null {
+  #refused(endpoint: Endpoint, response: ReceivedResponse) {
     const nowMs = this.#options.clock.nowMs();
     const window = parseWindow(response);
     const retryAfterMs = parseRetryAfterMs(response);

@@ -10,17 +10,7 @@ import { isUsableId, listTexts, nounFor, sortTexts, nameOf } from "../parsing/na
 const notRequested = missing<JsonList>("provider_error", "The network zones were not asked for.");
 
 /** The org's network zones, to be looked up by what a rule or a token names. */
-export interface Zones {
-  readonly listed: JsonList;
-  /** The zone of an id, else of a name. */
-  readonly find: (idOrName: string) => JsonObject | undefined;
-  /** Returns the zones with this name; an org may have several. */
-  readonly named: (name: string) => JsonList;
-  /** Why there may be zones that are not here; null where these are all. */
-  readonly missing: MissingEvidence | null;
-  /** Why a zone that is not found may exist; null where each has a usable id. */
-  readonly unseen: MissingEvidence | null;
-}
+export type Zones = ReturnType<typeof readZones>;
 
 export interface ZonesVerdict {
   /**
@@ -37,7 +27,7 @@ export interface ZonesVerdict {
   readonly isAllBut?: boolean;
 }
 
-export function readZones(evidence: Evidence<JsonList> = notRequested): Zones {
+export function readZones(evidence: Evidence<JsonList> = notRequested) {
   const listed = entriesOf(evidence);
   const known = new Map<unknown, JsonObject>();
   // An id counts before a name, and the first of two zones before the second.
@@ -48,9 +38,13 @@ export function readZones(evidence: Evidence<JsonList> = notRequested): Zones {
   const withoutId = `${firstRequestText("network_zones")} holds the zone "${nameOf(odd ?? {})}" without a usable id.`;
   return {
     listed,
-    find: (idOrName) => known.get(idOrName),
-    named: (name) => byName.get(name) ?? [],
+    /** The zone of an id, else of a name. */
+    find: (idOrName: string) => known.get(idOrName),
+    /** Returns the zones with this name; an org may have several. */
+    named: (name: string) => byName.get(name) ?? [],
+    /** Why there may be zones that are not here; null where these are all. */
     missing: whyMissing,
+    /** Why a zone that is not found may exist; null where each has a usable id. */
     unseen: whyMissing ?? (odd === undefined ? null : missing<never>("unreadable", withoutId)),
   };
 }

@@ -179,19 +179,13 @@ function readCodes(element: Element, treeAdapter: typeof defaultTreeAdapter): re
   }
 }
 
-/** Facts about the elements of a page from its style sheets and scripts. */
-interface Survey {
-  readonly rules: readonly HidingRule[];
-  /** Words of all scripts. */
-  readonly named: ReadonlySet<string>;
-  /** Words of the selectors in scripts that hide or replace something. */
-  readonly hideable: ReadonlySet<string>;
-  readonly unread: ReadonlySet<UnreadPart>;
-}
+type Survey = ReturnType<typeof surveyOf>;
 
-function surveyOf(nodes: readonly Node[], codesOf: (element: Element) => readonly Code[]): Survey {
+/** Collects facts about the elements of a page from its style sheets and scripts. */
+function surveyOf(nodes: readonly Node[], codesOf: (element: Element) => readonly Code[]) {
   const rules: HidingRule[] = [];
   let elements = 0;
+  /** Words of all scripts, and of the selectors in scripts that hide or replace something. */
   const [named, hideable] = [new Set<string>(), new Set<string>()];
   const unread = new Set<UnreadPart>();
   nodes.forEach(visit);
