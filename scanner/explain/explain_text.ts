@@ -14,7 +14,7 @@ export function explanationText(explained: OrgExplanation, width: number): strin
       `${verdictOf(finding)}  ${finding.resource.type.replaceAll("_", " ")} "${finding.resource.name}"`,
       ...findingLines(finding).map((line) => `  ${line}`),
     ]),
-    ...(more > 0 ? ["", `and ${countOf(more, "more finding")}: see evaluate --verbose`] : []),
+    ...(more > 0 ? ["", `and ${countOf(more, "more finding")}: see scanstream report`] : []),
     "",
     "Read with",
     ...read.map(({ request, at, state }) => `  ${request} at ${at}${state === "obtained" ? "" : ` (${state})`}`),

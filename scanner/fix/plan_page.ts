@@ -123,7 +123,7 @@ function useSections(plan: FixPlan): readonly string[] {
     `Give a separate service app, not the scanner's, the role Super Administrator and these scopes: ${scopes.join(", ")}.`,
     "Set `OKTA_API_CLIENT_ID` and `OKTA_API_PRIVATE_KEY` (the file of the key, or the key itself).",
     ...(plan.variables.length === 0 ? [] : ["Copy `terraform.tfvars.example` to `terraform.tfvars`, and fill it in."]),
-    "Run `terraform init`, then `terraform plan`. It must destroy nothing, and change only the attributes above in the imported objects. If it shows another old value, run `scanstream fix` again: somebody may have made it stricter.",
+    "Run `terraform init`, then `terraform plan`. It must destroy nothing, and change only the attributes above in the imported objects. If it shows another old value, run `scanstream fix --fresh` with a new folder: somebody may have made it stricter.",
     "Run `terraform apply`, and scan again.",
   ];
   return [
