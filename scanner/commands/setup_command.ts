@@ -57,10 +57,11 @@ export async function setupCommand(flags: Flags, io: CommandIo): Promise<number>
     if (clientId === null) return exitCodes.usage;
     const name = await setup.save(clientId);
     say(`Wrote ${file}${name === null ? "" : ` (organization "${name}")`}.`);
-    if (ask === null) return exitCodes.ok;
-    if (/^n/i.test(await ask("Run the first scan now? [Y/n] ", String))) {
+    if (ask === null || io.ask === null) return exitCodes.ok;
+    const answer = await io.ask("Run the first scan now? [Y/n] ");
+    if (answer === null || /^ *n/i.test(answer)) {
       say(`Scan at any time: scanstream scan${settings.again("scan")}`);
-      return exitCodes.ok;
+      return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
     }
     return await scanCommand({ config: flags["config"], ...(name === null ? {} : { org: name }) }, io);
   } catch (error) {
