@@ -34,17 +34,8 @@ test("an error names everything that is wrong, in one message and without a valu
     HTTPS_PROXY: "::secret::",
   };
   const { problems, message } = failure({ concurrency: "secret", timeout: "secret" }, env);
-  expect(problems.map(nameOf).toSorted()).toEqual(
-    [
-      "--concurrency",
-      "--timeout",
-      "HTTPS_PROXY",
-      "IDP_CLIENT_ID",
-      "IDP_ORG_URL",
-      "IDP_PRIVATE_KEY",
-      "IDP_SCOPES",
-      "IDP_SCOPE_PREFIX",
-    ].toSorted(),
+  expect(problems.map(nameOf).toSorted().join(" ")).toBe(
+    "--concurrency --timeout HTTPS_PROXY IDP_CLIENT_ID IDP_ORG_URL IDP_PRIVATE_KEY IDP_SCOPES IDP_SCOPE_PREFIX",
   );
   expect(message).not.toContain("secret");
 });
