@@ -2,21 +2,18 @@ import { rankableFailures, joinChanges, rankCauses } from "../../shared/causes.t
 import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
 import { catalog } from "../catalog/catalog.ts";
 import type { CauseObject } from "../checks/evaluating/finding_drafts.ts";
+import { sha256 } from "../digest.ts";
 import { causeId } from "../evaluate.ts";
 import { looserLimitText } from "../own_limits.ts";
 import { isDeparture } from "../org_policy/document.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { changeableObjects, type ChangeableObject } from "./cause_objects.ts";
 
-/** The objects whose change closes failing findings that nobody waived, as `rankCauses` orders them. `digest`: SHA-256 in hex. */
-export function causesOf(
-  results: readonly CheckResult[],
-  artifacts: CollectedArtifacts,
-  digest: (text: string) => string,
-): readonly Cause[] {
+/** The objects whose change closes failing findings that nobody waived, as `rankCauses` orders them. */
+export function causesOf(results: readonly CheckResult[], artifacts: CollectedArtifacts): readonly Cause[] {
   const { causes } = rankCauses(rankableFailures(results));
   if (causes.length === 0) return [];
-  const objects = new Map(changeableObjects(artifacts).map((object) => [causeId(object, digest), object]));
+  const objects = new Map(changeableObjects(artifacts).map((object) => [causeId(object, sha256), object]));
   return causes.flatMap(({ id, findings, checks, closes }) => {
     const [first] = findings;
     if (first === undefined) return [];

@@ -103,7 +103,7 @@ export function toReport(
     summary: summarizeChecks(results),
     checks: results,
     baseline: comparison,
-    causes: causesOf(results, document.artifacts, sha256),
+    causes: causesOf(results, document.artifacts),
   };
 }
 

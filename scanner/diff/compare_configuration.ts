@@ -1,6 +1,6 @@
 import type { Diff, ObjectChange } from "./diff_schema.ts";
 import { shorten } from "../../shared/text.ts";
-import type { CatalogCheck } from "../catalog/catalog.ts";
+import { catalog } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../checks/check.ts";
 import type { OwnValues } from "../org_policy/document.ts";
@@ -12,13 +12,13 @@ import { compareObjects, pairUp } from "./compare_values.ts";
 export function compareConfiguration(
   before: CollectedArtifacts,
   after: CollectedArtifacts,
-  { checks, values }: { readonly checks: readonly CatalogCheck[]; readonly values: OwnValues },
+  values: OwnValues,
 ): { readonly objects: readonly ObjectChange[]; readonly evidence: Diff["evidence"] } {
   const { pairs } = pairUp(objectLists(before), objectLists(after), {
     idOf: ({ artifact, parent }) => (parent === null ? artifact : `${artifact}/${parent.id}`),
     nameOf: listName,
   });
-  const needs = checks.map((check) => ({
+  const needs = catalog.map((check) => ({
     name: check.name,
     artifacts: new Set([before, after].flatMap((artifacts) => artifactsReadBy(check, artifacts, values))),
   }));

@@ -66,10 +66,7 @@ export function compareFiles(before: ComparedFile, after: ComparedFile, orgPolic
   const { objects = null, evidence = [] } =
     before.artifacts === null || after.artifacts === null
       ? {}
-      : compareConfiguration(before.artifacts, after.artifacts, {
-          checks: catalog,
-          values: ownValues(orgPolicy, after.about.ended_at),
-        });
+      : compareConfiguration(before.artifacts, after.artifacts, ownValues(orgPolicy, after.about.ended_at));
   return {
     schema: "scanstream.diff/1",
     kind: objects === null ? "reports" : "artifacts",

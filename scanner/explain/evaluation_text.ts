@@ -2,7 +2,6 @@ import { toLine } from "../../shared/text.ts";
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { causesOf } from "../causes/causes.ts";
-import { sha256 } from "../digest.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../checks/check.ts";
 import { requestsText } from "../evidence/artifact_table.ts";
@@ -28,7 +27,7 @@ export function withExplanations(
   const only = (names: readonly ArtifactName[]): CollectedArtifacts =>
     Object.fromEntries(names.map((name) => [name, all[name]]));
   const read = artifactsReadBy(check, all, values);
-  const changes = new Map(causesOf([result], only(check.artifacts), sha256).map(({ id, change }) => [id, change]));
+  const changes = new Map(causesOf([result], only(check.artifacts)).map(({ id, change }) => [id, change]));
   const evaluationOf = result.status === "FAIL" ? createEvaluations(check, only(read)) : () => null;
   const reads = read.flatMap((name) => all[name]?.read ?? []);
   const read_from = reads.map(({ request, at }) => `${request} at ${at}`).join("; ");

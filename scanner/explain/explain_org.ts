@@ -17,7 +17,6 @@ import { consoleSettings } from "../evidence/listed_objects.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 import type { OwnValues } from "../org_policy/document.ts";
 import { failuresFirst, findingMarks, noteOf } from "../reports/result_text.ts";
-import { sha256 } from "../digest.ts";
 
 /** Explanation of one rule of the STIG by an org's evidence. */
 export type OrgExplanation = ReturnType<typeof explainOrg>;
@@ -37,7 +36,7 @@ export function explainOrg(
   { document, values = {} }: { readonly document: ArtifactsDocument; readonly values?: OwnValues },
 ) {
   const { artifacts, scan } = document;
-  const causes = causesOf([result], artifacts, sha256);
+  const causes = causesOf([result], artifacts);
   const lists = objectLists(artifacts);
   const alike = ({ cause, fingerprint, actual }: Finding) => (cause === null ? fingerprint : `${cause} ${actual}`);
   const findings = [...Map.groupBy(failuresFirst(result.findings), alike).values()];

@@ -4,7 +4,6 @@ import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { causesOf } from "../causes/causes.ts";
-import { sha256 } from "../digest.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 import { changeLines, type ChangeList } from "../reports/statement.ts";
 import { markdownCell, markdownText } from "../reports/markdown_text.ts";
@@ -24,7 +23,7 @@ export interface PlanPageInput {
 
 /** `plan.md`: what the plan changes, what a person decides, and the steps in the Admin Console. */
 export function renderPlanPage({ plan, results, artifacts, origin }: PlanPageInput): string {
-  const list = changeLines({ checks: results, causes: causesOf(results, artifacts, sha256) });
+  const list = changeLines({ checks: results, causes: causesOf(results, artifacts) });
   const numbers = new Map(list.changes.map(({ id, number }) => [id, number]));
   const sections = [
     `# Fixes for ${markdownText(origin.orgUrl)}`,

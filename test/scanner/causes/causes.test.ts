@@ -4,7 +4,6 @@ import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import { causesOf } from "../../../scanner/causes/causes.ts";
 import { explainOrg } from "../../../scanner/explain/explain_org.ts";
 import { explanationText } from "../../../scanner/explain/explain_text.ts";
-import { sha256 } from "../../../scanner/digest.ts";
 import type { FinishedScan } from "../../../scanner/run_scan.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import { denyingOrg } from "../../support/failing_org.ts";
@@ -16,7 +15,7 @@ const typical = startOrg({ profile: { name: "typical" } }).then(scanPracticeOrg)
 
 test("a cause is the object to change, with an id that every scan and every program finds", async () => {
   const { results, document } = await typical;
-  const causes = causesOf(results, document.artifacts, sha256);
+  const causes = causesOf(results, document.artifacts);
   for (const { id, object } of causes) {
     const digest = createHash("sha256").update(`${object.type}\n${object.id}`).digest("hex");
     expect(id).toBe(digest.slice(0, 12));
@@ -30,7 +29,7 @@ test("a cause is the object to change, with an id that every scan and every prog
 
 test("a scan begins with the changes that close most rules", async () => {
   const { results, document } = await typical;
-  const report = aReport(results, { causes: causesOf(results, document.artifacts, sha256) });
+  const report = aReport(results, { causes: causesOf(results, document.artifacts) });
   const first = renderAs("table", report, { width: 80, isBrief: true }).split("\n");
   expect(first.find((line) => line.includes("changes close"))).toMatch(/^17 changes close all 18 rules that fail:$/);
   expect(first.join("\n")).toMatch(
@@ -60,7 +59,7 @@ test("a waived finding has no cause", async () => {
     ...result,
     findings: result.findings.map((finding) => ({ ...finding, waived: true })),
   }));
-  expect(causesOf(waived, document.artifacts, sha256)).toEqual([]);
+  expect(causesOf(waived, document.artifacts)).toEqual([]);
 });
 
 function explain({ results, document }: FinishedScan, name: string) {

@@ -15,7 +15,7 @@ import {
 } from "../../support/artifact_builders.ts";
 
 function compare(before: CollectedArtifacts, after: CollectedArtifacts) {
-  return compareConfiguration(before, after, { checks: catalog, values: {} });
+  return compareConfiguration(before, after, {});
 }
 
 const passwordPolicies = (...policies: ReturnType<typeof aPasswordPolicy>[]) =>

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { causesOf } from "../../../scanner/causes/causes.ts";
-import { sha256 } from "../../../scanner/digest.ts";
 import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
 import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import {
@@ -284,7 +283,7 @@ test("a departure names the policy of an app, and what can be changed of a token
     .find(({ vuln_id: id }) => id === A)
     ?.findings.find(({ resource }) => resource.name === "Timekeeping");
   expect(ofApp?.actual).toBe('access allowed from "Office network", in the policy "STIG strong authentication"');
-  const changes = causesOf(results, one.org, sha256).map(({ change }) => change);
+  const changes = causesOf(results, one.org).map(({ change }) => change);
   expect(changes).toContainEqual(
     expect.stringMatching(/^In the API token "HR import": move its application to a token of the owner "x@practice/),
   );
@@ -324,7 +323,7 @@ test("the change that closes a failure names a looser limit of the organization,
   const one = fresh();
   for (const { settings } of one.org.password_policies.value) settings.password.age.maxAgeDays = 0;
   one.policy.limits = { password_maximum_age_days: 90 };
-  const changes = causesOf(judge(one), one.org, sha256).map(({ change }) => change);
+  const changes = causesOf(judge(one), one.org).map(({ change }) => change);
   expect(changes).toHaveLength(2);
   for (const change of changes)
     expect(change).toMatch(/of 1 to 60 days, or meet the organization's own limit of 90 days, which waives it$/);
@@ -361,7 +360,7 @@ test("a list of the org's own in place of Okta's is closed by Okta's, which fix 
   expect(finding?.detail).toMatch(
     /found 1 static entry in .*: "AC policy .* says that Okta's own list is to be blocked\.$/,
   );
-  const [cause] = causesOf(results, one.org, sha256);
+  const [cause] = causesOf(results, one.org);
   expect(cause?.change).toMatch(
     /^In the zone "DefaultEnhancedDynamicZone": set "Enhanced dynamic zone blocklist" .* Active/,
   );

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { causesOf } from "../../../scanner/causes/causes.ts";
-import { sha256 } from "../../../scanner/digest.ts";
 import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
 import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import {
@@ -269,7 +268,7 @@ test("a departure is closed by what the document says", () => {
   addAppRule(one.org, "ALLOW", notFromZone(addZone(one.org)));
   const results = judge(one);
   const said = /access allowed from "Office network", as "AC policy for Okta, v3" \(.*\) says$/;
-  const causes = causesOf(results, one.org, sha256);
+  const causes = causesOf(results, one.org);
   expect(causes.length).toBeGreaterThan(2);
   for (const { change } of causes) expect(change).toMatch(said);
   const { byHand } = planFixes(results, one.org);

@@ -26,7 +26,7 @@ const report: Report = {
   ...aReport(results),
   benchmark: builtIn.benchmark.id,
   scan: { ...aReport().scan, ...document.scan, status },
-  causes: causesOf(results, document.artifacts, sha256),
+  causes: causesOf(results, document.artifacts),
 };
 const keys = {
   signer: await newKey("one"),
