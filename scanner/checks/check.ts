@@ -27,14 +27,7 @@ export interface Check {
   readonly evaluate: (artifacts: CollectedArtifacts, context: CheckContext) => readonly FindingDraft[];
 }
 
-export interface DecidingFields {
-  /** `GET /api/v1/policies/{id}/rules`. */
-  readonly request: string;
-  /** Paths in each object of the answer: `settings.password.age.historyCount`; `[]` follows the name of a list. */
-  readonly fields: readonly string[];
-  /** An addition for people. */
-  readonly note: string | null;
-}
+export type DecidingFields = ReturnType<typeof decide>;
 
 /** Input in addition to the artifacts; the same for every check of a scan. */
 export interface CheckContext extends OwnValues {
@@ -99,12 +92,15 @@ export function artifactsReadBy(
   return [...names];
 }
 
-/** Fields of an artifact's first request, or of the part of an object. */
+/**
+ * Fields of an artifact's first request, or of the part of an object: paths in each object of the answer, as
+ * `settings.password.age.historyCount`; `[]` follows the name of a list. `note`: an addition for people.
+ */
 export function decide(
   from: ArtifactName | keyof typeof objectParts,
   fields: readonly string[],
   note: string | null = null,
-): DecidingFields {
+) {
   const request =
     from in objectParts
       ? `GET ${objectParts[from as keyof typeof objectParts].path}`

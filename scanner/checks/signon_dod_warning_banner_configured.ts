@@ -6,7 +6,7 @@ import { judgeList, Subject, withNames, type FindingDraft } from "./evaluating/f
 import { notCovered, withDocument } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { showValue } from "./parsing/fields.ts";
-import { readPage, wordsOf, type UncertainPart } from "./parsing/page_text.ts";
+import { readPage, wordsOf } from "./parsing/page_text.ts";
 import { listTexts, resourceOf } from "./parsing/names.ts";
 import { requireDefault } from "./parsing/whole_list.ts";
 
@@ -132,7 +132,7 @@ function judgePage(subject: Subject, content: string): FindingDraft {
   return subject.manual("needs_review", `${found} in the page itself, and a script or a frame that may show it`);
 }
 
-function holdsPart({ words }: UncertainPart, sentences: readonly string[]): boolean {
+function holdsPart({ words }: { readonly words: string }, sentences: readonly string[]): boolean {
   const isLong = words.length > 20;
   return isLong && sentences.map(wordsOf).some((sentence) => words.includes(sentence) || sentence.includes(words));
 }

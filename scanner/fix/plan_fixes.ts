@@ -10,7 +10,7 @@ import { anonymizerZone, apiTokens, logStream, oktaVerify } from "./planners/org
 import { passwordPolicies } from "./planners/password_policies.ts";
 import { appRules, sessionRules } from "./planners/policy_rules.ts";
 import { signInPages } from "./planners/sign_in_pages.ts";
-import { addressOf, type Attribute, type TerraformResource, type Variable } from "./terraform.ts";
+import { addressOf, type Attribute, type TerraformResource } from "./terraform.ts";
 
 const planners: readonly Planner[] = [
   anonymizerZone,
@@ -45,15 +45,7 @@ export interface ByHand extends Failed {
   readonly why: string;
 }
 
-export interface FixPlan {
-  readonly resources: readonly TerraformResource[];
-  readonly variables: readonly Variable[];
-  /** The findings that the resources fix. */
-  readonly fixed: readonly Failed[];
-  readonly byHand: readonly ByHand[];
-  /** Failing findings that a waiver accepts: they are not in the plan. */
-  readonly accepted: readonly Failed[];
-}
+export type FixPlan = ReturnType<typeof planFixes>;
 
 /**
  * The changes that make failing findings pass. Each makes one object stricter and leaves its conditions as they are, or adds
@@ -63,7 +55,7 @@ export function planFixes(
   results: readonly CheckResult[],
   artifacts: CollectedArtifacts,
   parameters: ParameterValues = {},
-): FixPlan {
+) {
   const all = failedFindings(results);
   const placeOf = ({ check }: Failed) => planners.findIndex(({ checks }) => checks.includes(check.name));
   // The resources of one kind stand together in the plan.
@@ -86,8 +78,10 @@ export function planFixes(
   return {
     resources: groups.map(resourceOf),
     variables: sortBy([...variables.values()], ({ name }) => name),
+    /** The findings that the resources fix. */
     fixed: fixed.map(({ failed }) => failed),
     byHand,
+    /** Failing findings that a waiver accepts: they are not in the plan. */
     accepted: all.filter(({ finding }) => finding.waived),
   };
 }

@@ -81,19 +81,17 @@ export function importChange(
   return { type: kind.type, name, importId: id, ...planned, found: Object.keys(kind.paths) };
 }
 
-/** The attribute that decides, with the value that it needs and the one that was found, as text. */
-export interface ComparedSetting {
-  readonly attribute: string;
-  readonly needed: number | boolean;
-  readonly found: string;
-}
+export type ComparedSetting = Exclude<ReturnType<typeof compareSetting>, string>;
 
-/** Reads the attribute that decides, by the check's own setting, with the value that it needs: the same if it complies. */
+/**
+ * Reads the attribute that decides, by the check's own setting, with the value that it needs (the same if it complies) and the one
+ * that was found, as text.
+ */
 export function compareSetting(
   { paths }: ResourceKind,
   object: JsonObject,
   { check, org }: { readonly check: CatalogCheck; readonly org: PlannedOrg },
-): ComparedSetting | string {
+) {
   const { setting } = check;
   const attribute = Object.keys(paths).find((name) => paths[name] === setting?.path);
   if (setting === null || attribute === undefined) return "no single setting decides";

@@ -11,7 +11,7 @@ import { Login, type LoginParts } from "./login.ts";
 import { readOrganization } from "./organization.ts";
 import { toShownPath } from "./provider_text.ts";
 import { problemOf, type Missing } from "./refusals.ts";
-import { RequestSender, type RequestCounters, type RequestTrace } from "./request_sender.ts";
+import { RequestSender, type RequestTrace } from "./request_sender.ts";
 
 /** An authenticated connection to an organization that has proved, by the probe, that it lets the scanner read. */
 export interface Connection {
@@ -23,7 +23,7 @@ export interface Connection {
   /** As far as the responses so far show it; ask at the end of the collection. */
   role(): Role;
   /** The report's `scan.requests`, up to now. */
-  counters(): RequestCounters;
+  counters(): ReturnType<RequestSender["counters"]>;
   /** The provider's time, in milliseconds since the epoch. */
   nowMs(): number;
   /** Closes every socket. Requests in flight fail. */

@@ -6,23 +6,16 @@ import { problemOf, redirectTarget } from "./refusals.ts";
 import type { RequestSender } from "./request_sender.ts";
 
 /** Facts from `/.well-known/okta-organization`, which any client may read. */
-export interface Organization {
-  readonly engine: Engine;
-  readonly id: string | null;
-  /** Prefix of its scopes. */
-  readonly scopePrefix: "okta" | "idp";
-  /** How far its clock is ahead of this machine's, by that answer; null without a `Date`. */
-  readonly aheadMs: number | null;
-}
-
-interface FirstContact extends Pick<ConnectionSettings, "orgUrl" | "scopePrefix"> {
-  readonly sender: RequestSender;
-}
+export type Organization = Awaited<ReturnType<typeof readOrganization>>;
 
 const wellKnownPath = "/.well-known/okta-organization";
 
 /** The first contact. Throws `IdpError` when it cannot be an organization, or cannot be reached. */
-export async function readOrganization({ orgUrl, sender, scopePrefix }: FirstContact): Promise<Organization> {
+export async function readOrganization({
+  orgUrl,
+  sender,
+  scopePrefix,
+}: Pick<ConnectionSettings, "orgUrl" | "scopePrefix"> & { readonly sender: RequestSender }) {
   const response = await sender.send({ method: "GET", path: wellKnownPath }).catch((error: unknown) => {
     throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
   });
@@ -36,10 +29,13 @@ export async function readOrganization({ orgUrl, sender, scopePrefix }: FirstCon
   const isOkta = typeof id === "string" || typeof pipeline === "string";
   // Anything else comes from a proxy or a firewall.
   const isOther = !isOkta && (status === 404 || (status === 200 && body.kind === "json"));
+  const engine: Engine = pipeline === "idx" ? "identity" : pipeline === "v1" ? "classic" : "unknown";
   return {
-    engine: pipeline === "idx" ? "identity" : pipeline === "v1" ? "classic" : "unknown",
+    engine,
     id: typeof id === "string" && id !== "" && id.length <= 100 ? id : null,
+    /** Prefix of its scopes. */
     scopePrefix: scopePrefix ?? (isOther ? "idp" : "okta"),
+    /** How far its clock is ahead of this machine's, by that answer; null without a `Date`. */
     aheadMs: providerMs === null ? null : providerMs - receivedAtMs,
   };
 }

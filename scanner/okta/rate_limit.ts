@@ -1,22 +1,17 @@
 import type { ReceivedResponse } from "./http_transport.ts";
 
 /** A window of the provider's rate limit, as one answer shows it. */
-export interface RateWindow {
-  /** Requests in one window; 0 where a 429 named none. */
-  readonly limit: number;
-  readonly remaining: number;
-  /** Its end by this machine's clock; never too early, up to a second late. */
-  readonly resetAtMs: number;
-}
+export type RateWindow = NonNullable<ReturnType<typeof parseWindow>>;
 
 /** A window that claims to end later than this is not believed: the provider's are a minute long. */
 export const maxWindowMs = 120_000;
 
 /**
  * Reads `X-Rate-Limit-*`. null where they are missing or describe no window: a limit of 0 means too many
- * requests in flight, and a window that ended before the answer is not the present one.
+ * requests in flight, and a window that ended before the answer is not the present one. `resetAtMs`: its end by this machine's clock,
+ * never too early, up to a second late.
  */
-export function parseWindow({ headers, providerMs, receivedAtMs }: ReceivedResponse): RateWindow | null {
+export function parseWindow({ headers, providerMs, receivedAtMs }: ReceivedResponse) {
   const limit = wholeNumber(headers.get("x-rate-limit-limit"));
   const remaining = wholeNumber(headers.get("x-rate-limit-remaining"));
   const resetSeconds = wholeNumber(headers.get("x-rate-limit-reset"));

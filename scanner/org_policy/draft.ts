@@ -8,20 +8,16 @@ import { everyoneIn } from "../checks/parsing/rule_conditions.ts";
 import { readZones, type Zones } from "../checks/evaluating/zones.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
-import type { ApiTokenEntry, AppEntry, OrgPolicy, ZoneLists } from "./document.ts";
+import type { ApiTokenEntry, AppEntry, ZoneLists } from "./document.ts";
 import { areRolesRead, policyZoneUse, rolesOf, tokenZoneUse, type ZoneUse } from "./facts.ts";
 import { orgPolicyFormat } from "./schema.ts";
-
-interface Draft extends Omit<OrgPolicy, "user_sourcing"> {
-  readonly user_sourcing?: "okta" | "";
-}
 
 /**
  * Writes down the org as it is. Nobody has approved that: `approved_by`, `reference`, each purpose and, where a directory is in use,
  * the source of users are empty, and a document without them is refused, so that a person reads it. An object is left out if it
  * cannot be read, or names a zone that the org does not have once.
  */
-export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: string): Draft {
+export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: string) {
   const zones = readZones(artifacts.network_zones);
   const sessions = withSoleName(draftSessions(artifacts, zones), ({ policy }) => policy);
   const apps = draftApps(artifacts, zones);

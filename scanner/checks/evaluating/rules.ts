@@ -30,15 +30,11 @@ export interface RuleCriteria {
   readonly groups: Evidence<JsonList> | undefined;
 }
 
-export interface RulesVerdict {
-  /** A PASS says which later rule it leaves to a person. */
-  readonly draft: FindingDraft;
-  /** A FAIL that stands no matter what other rules there are. */
-  readonly proven: FindingDraft | null;
-}
-
-/** Judges a global session policy by its active rule with priority exactly 1, where these priorities start. */
-export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
+/**
+ * Judges a global session policy by its active rule with priority exactly 1, where these priorities start. `proven`: a FAIL that stands
+ * no matter what other rules there are.
+ */
+export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, criteria: RuleCriteria) {
   const stages = stagesOf(rules.filter((rule) => !hasReadablePriority(rule) || priorityOf(rule) >= 1));
   const isAtOne = stages[0]?.some((rule) => priorityOf(rule) === 1) === true;
   const inactive = rules.find((rule) => activityOf(rule) === "inactive" && priorityOf(rule) === 1);
@@ -78,7 +74,7 @@ class RuleEvaluation {
   }
 
   /** `needed`: `first` where there has to be a rule in the first stage. */
-  verdict(stages: readonly JsonList[], rules: JsonList, needed: "first" | "any"): RulesVerdict {
+  verdict(stages: readonly JsonList[], rules: JsonList, needed: "first" | "any") {
     this.#stages = stages;
     const drafts = this.#readings(needed);
     // No rule comes before the one at priority 1, so its FAIL is proven no matter what else cannot be read.

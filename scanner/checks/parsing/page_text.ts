@@ -14,23 +14,6 @@ import {
 import { textsOfScript, type ScriptText } from "./script_texts.ts";
 import { hidingOf, hidingRulesOf, type HidingRule } from "./style_visibility.ts";
 
-/** The words of a page, in its order, folded to lower case, with one space between words and no punctuation. */
-export interface PageWords {
-  /** The visible text, with the texts that scripts are seen to show; no comments, styles, code, or text that may be hidden. */
-  readonly shown: string;
-  /** The words of `shown`, and all that a reader may or may not see. */
-  readonly possible: string;
-  /** Parts of the page whose words only `possible` has. */
-  readonly uncertainParts: readonly UncertainPart[];
-  /** Parts of the page that are not read. */
-  readonly unread: ReadonlySet<UnreadPart>;
-}
-
-export interface UncertainPart {
-  readonly reason: string;
-  readonly words: string;
-}
-
 /** Far above any real sign-in page. */
 const maxLength = 4_194_304;
 /** Limit for a page and all markup in its scripts, attributes counted too: a parser repeats the elements of misnested tags. */
@@ -39,10 +22,11 @@ const maxElements = 300_000;
 const maxComparisons = 10_000_000;
 
 /**
- * Reads the words of a page that a browser that runs scripts can show. Takes time in proportion to the page. Throws `RangeError` for a page
- * that is too long, makes too many elements, has too many styles, or is nested so deep that the engine runs out of stack.
+ * Reads the words of a page that a browser that runs scripts can show, in its order, folded to lower case, with one space between words
+ * and no punctuation. Takes time in proportion to the page. Throws `RangeError` for a page that is too long, makes too many elements,
+ * has too many styles, or is nested so deep that the engine runs out of stack.
  */
-export function readPage(html: string): PageWords {
+export function readPage(html: string) {
   if (html.length > maxLength) throw new RangeError(`a page of more than ${maxLength} characters`);
   const { text, comments } = splitTemplate(html);
   const treeAdapter = boundedAdapter();
@@ -56,9 +40,13 @@ export function readPage(html: string): PageWords {
   const byDoubt = Map.groupBy(parts, ({ doubt }) => doubt);
   byDoubt.delete(unseen);
   return {
+    /** The visible text, with the texts that scripts are seen to show; no comments, styles, code, or text that may be hidden. */
     shown: wordsIn(byDoubt.get(null) ?? []),
+    /** The words of `shown`, and all that a reader may or may not see. */
     possible: wordsIn(parts.filter(({ doubt }) => doubt !== unseen)),
+    /** Parts of the page whose words only `possible` has. */
     uncertainParts: [...byDoubt].flatMap(([reason, own]) => (reason === null ? [] : { reason, words: wordsIn(own) })),
+    /** Parts of the page that are not read. */
     unread: survey.unread,
   };
 

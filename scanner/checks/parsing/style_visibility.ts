@@ -1,14 +1,7 @@
 /** Styles that can hide text, read from CSS without rendering it. What cannot be evaluated counts as hiding. */
 
-export interface Hiding {
-  /** True: certainly not displayed. False: a reader may not see it. */
-  readonly isCertain: boolean;
-  /** The declaration, as `opacity: 0`. */
-  readonly reason: string;
-}
-
-/** Returns how the declarations of a `style` attribute hide an element; null if they do not. */
-export function hidingOf(style: string): Hiding | null {
+/** Returns the declaration of a `style` attribute that hides an element, certainly or perhaps; null if none does. */
+export function hidingOf(style: string) {
   const declarations = plain(style).split(";").map(declarationOf);
   for (const property of ["display", "visibility"]) {
     const values = declarations.filter(([name]) => name === property).map(([, value]) => value);
