@@ -2,7 +2,6 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { decide, defineCheck } from "./check.ts";
 import { entriesOf, type Evidence, type JsonList, type PolicyWithRules } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import type { FindingResource } from "../../shared/report.ts";
 import { limitOf, most, type ParameterValues } from "./parameter.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
 import { readNumber, readObject, readText, readTexts, showValue } from "./parsing/fields.ts";
@@ -113,12 +112,7 @@ function textOf(pieces: readonly Piece[]): string {
 }
 
 /** A USER_LIFECYCLE policy (condition and groups) with one of its rules (the action). */
-interface Automation {
-  readonly resource: FindingResource;
-  /** True: its group is known to be the one of every user. */
-  readonly isForEveryone: boolean;
-  readonly pieces: readonly Piece[];
-}
+type Automation = ReturnType<typeof automationsOf>[number];
 
 type AutomationCriteria = ReturnType<typeof criteriaOf>;
 
@@ -126,7 +120,7 @@ type AutomationCriteria = ReturnType<typeof criteriaOf>;
 type Piece = readonly [kind: "fine" | "lacking" | "unreadable", text: string];
 
 /** A policy without rules lacks the action. The console shows the policy. Its own pieces are read once for all its rules. */
-function automationsOf({ policy, rules }: PolicyWithRules, criteria: AutomationCriteria): readonly Automation[] {
+function automationsOf({ policy, rules }: PolicyWithRules, criteria: AutomationCriteria) {
   if (rules?.state !== "obtained") return [];
   const ofPolicy = [
     activityPiece("automation", policy),
@@ -135,8 +129,9 @@ function automationsOf({ policy, rules }: PolicyWithRules, criteria: AutomationC
   ];
   const isForAll = isForEveryone(policy, criteria.everyone);
   const whole = resourceOf("automation", policy);
-  const automation = (ofRule: readonly Piece[], resource = whole): Automation => ({
+  const automation = (ofRule: readonly Piece[], resource = whole) => ({
     resource,
+    /** True: its group is known to be the one of every user. */
     isForEveryone: isForAll,
     pieces: [...ofPolicy, ...ofRule],
   });
