@@ -60,13 +60,13 @@ await streams.flushed();
 process.exit(0);
 
 async function main(): Promise<void> {
+  say(`\nscanstream ${packageJson.version}: starting a practice org, and a gateway with its database…\n`);
   await makeDirectory(stateDirectory, 0o700);
   const org = await openPracticeOrg();
   const opened = Promise.withResolvers<Demo>();
   const gateway = await openGateway(opened.promise);
   const demo = await openDemo(gateway);
   opened.resolve(demo);
-  say(`\nscanstream ${packageJson.version}\n`);
   say(`  Live page    ${gateway.url}/`);
   const credentials = await publishCredentials(org, join(stateDirectory, "practice-org"));
   const env = {
