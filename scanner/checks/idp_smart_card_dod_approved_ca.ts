@@ -32,7 +32,7 @@ export const idpSmartCardDodApprovedCa = defineCheck({
   evaluate({ smart_card_idps: idps }, context) {
     const approved = listOf(approvedIssuers, context.parameters);
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
-    const inactive = entriesOf(idps).filter(({ idp }) => isInactive(idp));
+    const inactive = entriesOf(idps).filter(({ idp }) => isSmartCard(idp) && isInactive(idp));
     const drafts = judgeList(idps, {
       expected,
       judgeItem: (item) => judgeIdp(item, { expected, approved, context }),
@@ -49,14 +49,27 @@ interface Approval {
   readonly context: CheckContext;
 }
 
+/** Types of identity providers besides smart cards, as Okta's API names them. */
+const otherTypes: ReadonlySet<string> = new Set(
+  `AMAZON APPLE DISCORD FACEBOOK GITHUB GITLAB GOOGLE IDV_CLEAR IDV_INCODE IDV_PERSONA IDV_STANDARD LINKEDIN LOGINGOV
+  LOGINGOV_SANDBOX MICROSOFT OIDC OKTA_INTEGRATION PAYPAL PAYPAL_SANDBOX SALESFORCE SAML2 SPOTIFY XERO YAHOO YAHOOJP`.split(
+    /\s+/,
+  ),
+);
+
+/** False only for what is known to be of another type; the request was for X509, so an unknown type may be a new name of it. */
+function isSmartCard(idp: JsonObject): boolean {
+  return !otherTypes.has((readText(idp, "type").value ?? "").toUpperCase());
+}
+
 /** Asks for a status that says so: a provider without one may be active. */
 function isInactive(idp: JsonObject): boolean {
   return typeof idp["status"] === "string" && explicitActivityOf(idp) === "inactive";
 }
 
 function judgeIdp({ idp, certificate }: SmartCardIdp, approval: Approval): FindingDraft | null {
+  if (!isSmartCard(idp)) return null;
   const subject = new Subject(resourceOf("identity_provider", idp), approval.expected);
-  // The request was for X509, so that another type may be a new name of it.
   const type = readText(idp, "type");
   if (type.kind !== "absent" && (type.kind === "unreadable" || type.value.toUpperCase() !== "X509"))
     return subject.unreadable(`the type ${showValue(idp["type"])}`);

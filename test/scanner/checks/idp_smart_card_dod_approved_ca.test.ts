@@ -31,6 +31,7 @@ describe("an identity provider", () => {
     ["status", null, "unreadable"],
     [issuer, "CN=ECA Root CA 4, OU=ECA, O=U.S. Government, C=US", "PASS"],
     ["protocol", null, "needs_review"],
+    ["type", "OIDC", "FAIL"],
     ["type", "X509_NEXT", "unreadable"],
     ["type", undefined, "PASS"],
   ])("with %s = %j is %s", (path, value, outcome) => {
