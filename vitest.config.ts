@@ -78,6 +78,10 @@ export default defineConfig({
           exclude: ["**/node_modules/**", ...system, ...nightly],
           env: { TEST_SPEED: "fast" },
           isolate: false,
+          globalSetup: ["test/support/global_setup.ts"],
+          // They wait for nothing, and each worker imports the product again.
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -88,11 +92,17 @@ export default defineConfig({
           include: system,
           exclude: nightly,
           globalSetup: ["test/support/global_setup.ts"],
+          sequence: { groupOrder: 1 },
         },
       },
       {
         extends: true,
-        test: { name: "nightly", include: nightly, globalSetup: ["test/support/global_setup.ts"] },
+        test: {
+          name: "nightly",
+          include: nightly,
+          globalSetup: ["test/support/global_setup.ts"],
+          sequence: { groupOrder: 2 },
+        },
       },
     ],
   },

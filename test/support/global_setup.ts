@@ -6,8 +6,12 @@ import { buildPackage } from "../../tools/build.ts";
 import { builtPackage, denoPage } from "./built_package.ts";
 import { listen } from "./listen.ts";
 import { installWithApt } from "./machine_tools.ts";
+import { saveMigratedPglite } from "./pglite_dump.ts";
 import { startPostgres, type PostgresServer } from "./postgres.ts";
 import type { SharedService } from "./shared_services.ts";
+
+/** Of all projects: Node imports this module once. */
+let migratedPglite: Promise<string> | undefined;
 
 /** Answers `requestSharedService` of every worker. A service that failed is not tried again. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -15,6 +19,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const services: Readonly<Record<SharedService, (argument: string) => Promise<string | void>>> = {
     apt: installWithApt,
     package: buildForTests,
+    pglite: () => (migratedPglite ??= saveMigratedPglite()),
     async postgres() {
       postgres = await startPostgres();
       return postgres.adminUrl;

@@ -1,10 +1,11 @@
+import { readFile } from "node:fs/promises";
 import { PGlite } from "@electric-sql/pglite";
 import { drizzle } from "drizzle-orm/pglite";
-import { migrate } from "drizzle-orm/pglite/migrator";
 import { createPgliteDatabase, pgliteTypes } from "../../drizzle/databases/pglite.ts";
 import type { Database } from "../../drizzle/database.ts";
+import { saveMigratedPglite } from "./pglite_dump.ts";
+import { requestSharedService } from "./shared_services.ts";
 import { watchedQueries } from "./watched_database.ts";
-import { migrationConfig } from "../../drizzle/embedded_files.ts";
 
 /** Databases that earlier tests of this process have closed, emptied. Opening one costs half a second of CPU time. */
 const kept: PGlite[] = [];
@@ -25,16 +26,13 @@ export async function openTestPglite(): Promise<Database> {
 let migrated: Promise<Blob> | undefined;
 
 async function createPglite(): Promise<PGlite> {
-  migrated ??= createDump();
+  migrated ??= loadMigrated();
   return PGlite.create({ dataDir: "memory://", loadDataDir: await migrated, ...pgliteTypes });
 }
 
-async function createDump(): Promise<Blob> {
-  const pglite = await PGlite.create("memory://");
-  await migrate(drizzle(pglite), migrationConfig);
-  const dump = await pglite.dumpDataDir("none");
-  await pglite.close();
-  return dump;
+async function loadMigrated(): Promise<Blob> {
+  const file = (await requestSharedService("pglite")) ?? (await saveMigratedPglite());
+  return new Blob([await readFile(file)]);
 }
 
 async function empty(pglite: PGlite): Promise<void> {
