@@ -14,7 +14,7 @@ import { aChange, fail, pass } from "../support/change_builders.ts";
 import { cleanUp, ownFolder } from "../support/clean_up.ts";
 import { buildFinding, createProducer } from "../support/producers.ts";
 import { startWranglerDev, workerConfig } from "../support/server_process.ts";
-import { installTarball, packTarball } from "../support/tarball.ts";
+import { copyInstalled } from "../support/tarball.ts";
 import { openTestGateway } from "../support/test_gateway.ts";
 
 /** `examples/clients/`, each over a real gateway and with the package as it is published. */
@@ -26,7 +26,7 @@ const folder = join(await ownFolder(), "clients");
 const path = (name: string) => join(folder, name);
 const [gateway, browser] = await Promise.all([openTestGateway(), launchChromium()]);
 cleanUp(() => browser.close());
-await installTarball(await packTarball(path("../package")), folder);
+await copyInstalled(folder);
 await cp(join(root, "examples/clients"), folder, { recursive: true });
 await writeFile(path("package.json"), JSON.stringify({ type: "module" }));
 await writeFile(path("deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));

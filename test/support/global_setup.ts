@@ -1,5 +1,6 @@
-import { cp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { buildPackage } from "../../tools/build.ts";
@@ -9,15 +10,29 @@ import { installWithApt } from "./machine_tools.ts";
 import { saveMigratedPglite } from "./pglite_dump.ts";
 import { startPostgres, type PostgresServer } from "./postgres.ts";
 import type { SharedService } from "./shared_services.ts";
+import { installTarball } from "./tarball.ts";
 
-/** Of all projects: Node imports this module once. */
+/** One for all projects: Node imports this module once. */
 let migratedPglite: Promise<string> | undefined;
 
 /** Answers `requestSharedService` of every worker. A service that failed is not tried again. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let postgres: PostgresServer | undefined;
+  let installedFolder: string | undefined;
+  const answers = new Map<string, Promise<string | void>>();
+  const answer = (service: SharedService, argument = "") => {
+    const name = `${service}/${argument}`;
+    const known = answers.get(name) ?? services[service](argument);
+    answers.set(name, known);
+    return known;
+  };
   const services: Readonly<Record<SharedService, (argument: string) => Promise<string | void>>> = {
     apt: installWithApt,
+    async installed() {
+      await answer("package");
+      installedFolder = await mkdtemp(join(tmpdir(), "scanstream-installed-"));
+      return installTarball(installedFolder);
+    },
     package: buildForTests,
     pglite: () => (migratedPglite ??= saveMigratedPglite()),
     async postgres() {
@@ -25,12 +40,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
       return postgres.adminUrl;
     },
   };
-  const answers = new Map<string, Promise<string | void>>();
   const server = createServer(({ url = "" }, response) => {
     const [, service = "", argument = ""] = url.split("/");
-    const answer = answers.get(url) ?? services[service as SharedService](argument);
-    answers.set(url, answer);
-    void answer.then(
+    void answer(service as SharedService, argument).then(
       (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
     );
@@ -40,6 +52,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await close();
     await postgres?.stop();
+    if (installedFolder !== undefined) await rm(installedFolder, { recursive: true, force: true });
   };
 }
 

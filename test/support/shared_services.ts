@@ -1,5 +1,5 @@
 /** Services that `global_setup.ts` builds, installs or starts once for all workers, when the first test file asks. */
-export type SharedService = "apt" | "package" | "pglite" | "postgres";
+export type SharedService = "apt" | "installed" | "package" | "pglite" | "postgres";
 
 declare module "vitest" {
   interface ProvidedContext {
