@@ -85,9 +85,8 @@ test("S6: between the turns of tenants who wait, all sockets are read", async ()
 
 testLeaving(() => gateway, startDenoGateway, "a second signal");
 
-test("a wrong variable ends it with 2 and its name, never its value", async () => {
+test("an address that it cannot listen on ends it with 2 and the variable's name", async () => {
   const wrong: readonly (readonly [environment: Readonly<Record<string, string>>, problem: RegExp])[] = [
-    [{ EVENTSTREAM_HEARTBEAT_SECONDS: "seventeen" }, /EVENTSTREAM_HEARTBEAT_SECONDS: expected/],
     [{ PORT: new URL(gateway.url).port }, /: PORT: expected a free port/],
     [{ HOST: "gateway.invalid" }, /: HOST: expected an address of this machine/],
   ];
@@ -95,6 +94,5 @@ test("a wrong variable ends it with 2 and its name, never its value", async () =
     const refused = startOther(environment);
     await expect(refused).rejects.toThrow(/ended with 2/);
     await expect(refused).rejects.toThrow(problem);
-    await expect(refused).rejects.not.toThrow(/seventeen/);
   }
 });

@@ -24,9 +24,6 @@ export async function openStage(environment: Environment = {}) {
   };
 }
 
-/** Shorter than a test may take, so that a failure names what did not appear. */
-const defaultTimeoutMs = 60_000;
-
 /**
  * Opens the page in a new browser profile. Errors, policy violations and foreign requests are recorded, and must be none when it
  * is closed.
@@ -48,7 +45,8 @@ export async function openPage(
     reducedMotion: "reduce",
     ...profile,
   });
-  context.setDefaultTimeout(defaultTimeoutMs);
+  // Shorter than a test may take, so that a failure names what did not appear.
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const violations: string[] = [];
   const errors: string[] = [];
