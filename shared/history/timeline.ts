@@ -9,31 +9,38 @@ export interface Segment extends Span {
   readonly result: RuleResult;
 }
 
-interface Known extends Pick<RunObservation, "runId" | "began" | "from" | "to"> {
-  readonly result: RuleResult;
-}
+type Known = Segment & Omit<RunObservation, "results">;
 
 /** The timeline of a rule, by its check. The order of the observations does not matter. */
 export function timelineOf(check: string, observations: readonly RunObservation[]): readonly Segment[] {
-  const known = knownOf(check, observations);
+  const known = knownOf(check, observations).toSorted(byPrecedence);
   const times = [...new Set(known.flatMap(({ from, to }) => [from, to]))].sort((one, other) => one - other);
-  const segments: Segment[] = [];
-  let active: readonly Known[] = [];
-  let next = 0;
-  for (const [index, time] of times.entries()) {
-    const begun: Known[] = [];
-    for (let one = known[next]; one?.from === time; one = known[next]) {
-      begun.push(one);
-      next += 1;
+  const places = new Map(times.map((time, place) => [time, place]));
+  /** Deciding from each time until the next one, and at that time alone. */
+  const lasting: Known[] = [];
+  const brief: Known[] = [];
+  /** The next place that nothing has taken, or one on the way to it: thousands may overlap, and each place is taken once. */
+  const free = times.map((_, place) => place);
+  for (const one of known) {
+    const [from = 0, to = 0] = [places.get(one.from), places.get(one.to)];
+    if (from === to && lasting[from] === undefined) brief[from] ??= one;
+    let place = from;
+    while (place < to) {
+      const next = free[place] ?? to;
+      if (next === place) lasting[place] = one;
+      free[place] = Math.max(next, to);
+      place = Math.max(next, place + 1);
     }
-    active = [...active.filter(({ to }) => to > time), ...begun.filter(({ to }) => to > time)];
-    const moment = decide([...active, ...begun.filter(({ to }) => to === time)]);
-    const lasting = decide(active);
-    const end = times[index + 1];
-    if (moment !== null && moment !== lasting) segments.push({ from: time, to: time, result: moment.result });
-    if (lasting !== null && end !== undefined) segments.push({ from: time, to: end, result: lasting.result });
   }
+  const segments = times.flatMap((time, place) => [
+    ...toSegments(brief[place], time, time),
+    ...toSegments(lasting[place], time, times[place + 1] ?? time),
+  ]);
   return joinNeighbors(segments, (one, other) => one.result === other.result);
+}
+
+function toSegments(one: Known | undefined, from: number, to: number): readonly Segment[] {
+  return one === undefined ? [] : [{ from, to, result: one.result }];
 }
 
 /** One segment for neighbors without a gap that say the same: the result of the first. */
@@ -63,19 +70,14 @@ function knownOf(check: string, observations: readonly RunObservation[]): readon
   return known;
 }
 
-/** Returns the result of the run that began last and could read the rule; of two that began together, the worse. */
-function decide(known: readonly Known[]): Known | null {
-  let best: Known | null = null;
-  for (const one of known) if (best === null || precedes(one, best)) best = one;
-  return best;
-}
-
-function precedes(one: Known, other: Known): boolean {
-  const [isOneBlind, isOtherBlind] = [isUnreadable(one.result), isUnreadable(other.result)];
-  if (isOneBlind !== isOtherBlind) return isOtherBlind;
-  if (one.began !== other.began) return one.began > other.began;
-  const order = rankOf(one.result) - rankOf(other.result);
-  return order === 0 ? one.runId > other.runId : order > 0;
+/** First the run that began last and could read the rule; of two that began together, the worse. */
+function byPrecedence(one: Known, other: Known): number {
+  return (
+    Number(isUnreadable(one.result)) - Number(isUnreadable(other.result)) ||
+    other.began - one.began ||
+    rankOf(other.result) - rankOf(one.result) ||
+    (one.runId < other.runId ? 1 : -1)
+  );
 }
 
 /** Covers the period exactly once. */

@@ -175,6 +175,15 @@ describe("the history of a rule", () => {
     );
   });
 
+  it("is read where thousands of runs overlap: each time is decided once, however many know it", () => {
+    const runs = Array.from({ length: 20_000 }, (_, n) =>
+      scan(`${n}`, n, 40_000 - n, n % 2 === 0 ? fail : pass),
+    ).flat();
+    const timeline = timelineOf(check, runs);
+    expect(timeline).toHaveLength(39_999);
+    expect([timeline[1]?.result, timeline.at(-2)?.result]).toEqual([pass, pass]);
+  });
+
   it("does not depend on the order of the observations", () => {
     const shuffled = someRuns.chain((runs) => {
       const observations = observationsOf(runs);
