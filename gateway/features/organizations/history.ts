@@ -1,6 +1,13 @@
 import { AppError } from "../../../shared/app_error.ts";
 import type { Span } from "../../../shared/history/observation.ts";
-import { dayMs, lastDays, ruleHistoryOf } from "../../../shared/history/rule_history.ts";
+import {
+  dayMs,
+  exposuresOf,
+  lastDays,
+  ruleHistoryOf,
+  type RuleHistoryInput,
+} from "../../../shared/history/rule_history.ts";
+import { timelineOf } from "../../../shared/history/timeline.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import {
   organizationExposureSchema,
@@ -46,7 +53,7 @@ export function defineHistoryRoutes(organizations: Resource, nowMs: () => number
       const { orgUrl, period } = observed;
       const checks = checksOf(observed, rule).filter((check) => after === null || check > after.key);
       const rules = checks.slice(0, limit).map((check) => {
-        const history = historyOf(check, observed);
+        const history = ruleHistoryOf({ check, vulnId: toVulnId(check), ...observed });
         return resolution === "day" ? { ...history, intervals: [] } : history;
       });
       const last = checks.length > limit ? checks[limit - 1] : undefined;
@@ -80,10 +87,12 @@ export function defineHistoryRoutes(organizations: Resource, nowMs: () => number
         after === null ||
         check > after.key ||
         (check === after.key && Date.parse(opened.known_at) < after.createdAt.getTime());
+      // A year of days and intervals for each rule would be computed for nothing.
       return checksOf(observed, rule)
-        .map((check) => historyOf(check, observed))
-        .flatMap(({ check, vuln_id, exposures }) =>
-          exposures.toReversed().map((exposure) => ({ check, vuln_id, ...exposure })),
+        .flatMap((check) =>
+          exposuresOf(timelineOf(check, observed.observations), observed.period)
+            .toReversed()
+            .map((exposure) => ({ check, vuln_id: toVulnId(check), ...exposure })),
         )
         .filter((exposure) => isAsked(exposure) && isNext(exposure))
         .slice(0, limit + 1);
@@ -91,17 +100,14 @@ export function defineHistoryRoutes(organizations: Resource, nowMs: () => number
   });
 }
 
-type Observed = Awaited<ReturnType<typeof selectObservations>>;
-
 /** The names of the rules that were observed, in their order; with `only` at most this one. */
-function checksOf({ observations }: Observed, only: string | null): readonly string[] {
+function checksOf({ observations }: Pick<RuleHistoryInput, "observations">, only: string | null): readonly string[] {
   const checks = new Set(observations.flatMap(({ results }) => Object.keys(results)));
   return [...checks].filter((check) => only === null || check === only).sort();
 }
 
-function historyOf(check: string, { observations, period }: Observed) {
-  const vulnId = stigRuleNames.find((names) => names.check === check)?.vuln_id ?? null;
-  return ruleHistoryOf({ check, vulnId, observations, period });
+function toVulnId(check: string): string | null {
+  return stigRuleNames.find((names) => names.check === check)?.vuln_id ?? null;
 }
 
 const defaultDays = 30;

@@ -1,4 +1,4 @@
-import { and, desc, eq, lte, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, lt, lte, sql, type SQL } from "drizzle-orm";
 import { monitors, observations, organizations } from "../../../drizzle/schema.ts";
 import { auditRows } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
@@ -89,21 +89,29 @@ function toMs(time: SQL): SQL {
 
 /** One answer has at most so many: a year of nightly scans, and of a monitor under which four results move a day. */
 const maxObservations = 2000;
+/** Together: every rule of the STIG in each of them. A run may have ten times as many. */
+const maxResults = 64_000;
 
 /** The newest that began before the end of a period, which begins where they are whole. Rejects with `NotFound`. */
 export async function selectObservations(db: TenantDatabase, id: string, { from, to }: Span) {
   const { organizationId, runId, began, knownFrom, knownTo, results } = observations;
+  const before = sql<number>`coalesce(sum((select count(*) from jsonb_object_keys(${results}))) over (
+    order by ${knownTo} desc rows between unbounded preceding and 1 preceding), 0)::int`;
+  const newest = db
+    .select({ runId, began, knownFrom, knownTo, results, before: before.as("results_before") })
+    .from(observations)
+    .where(and(eq(organizationId, id), lte(knownFrom, new Date(to))))
+    .orderBy(desc(knownTo))
+    .limit(maxObservations)
+    .as("newest");
   const [[organization], rows] = await Promise.all([
     db.select({ orgUrl: organizations.orgUrl }).from(organizations).where(eq(organizations.id, id)),
-    db
-      .select({ runId, began, knownFrom, knownTo, results })
-      .from(observations)
-      .where(and(eq(organizationId, id), lte(knownFrom, new Date(to))))
-      .orderBy(desc(knownTo))
-      .limit(maxObservations),
+    db.select().from(newest).where(lt(newest.before, maxResults)).orderBy(desc(newest.knownTo)),
   ]);
   if (organization === undefined) throw new NotFound("No such organization");
-  const cutAt = rows[maxObservations - 1]?.knownTo.getTime() ?? 0;
+  const count = rows.reduce((sum, row) => sum + Object.keys(row.results).length, 0);
+  const isCut = rows.length === maxObservations || count >= maxResults;
+  const cutAt = isCut ? (rows.at(-1)?.knownTo.getTime() ?? 0) : 0;
   return {
     orgUrl: organization.orgUrl,
     period: { from: Math.max(from, Math.min(cutAt, to)), to },
