@@ -19,8 +19,8 @@ const changesOfMonitor = { newest: 20, since: 200 };
 const maxChanges = 500;
 const maxExposed = 20;
 const maxFailing = 500;
-/** In characters of JSON: each of these rows may have tens of thousands. */
-const maxChangesLength = 1_048_576;
+/** In characters of JSON, of changes and of findings: each of these rows may have tens of thousands. */
+const maxLength = 1_048_576;
 const maxFailingLength = 65_536;
 
 /** Reads what the first view of the page shows, in the transaction's tenant. Null: the newest changes, no matter when they were stored. */
@@ -87,10 +87,8 @@ async function selectChanges(db: TenantDatabase, since: Date | null): Promise<Ov
     .limit(maxChanges);
   // The first state is one line for each finding, and no change.
   const moves = rows.filter((row) => row.cause !== "start");
-  return upTo(
-    maxChangesLength,
-    moves.map((row) => ({ monitor_id: row.monitorId, ...toChange(row) })),
-  );
+  const items = moves.map((row) => ({ monitor_id: row.monitorId, ...toChange(row) }));
+  return upTo(maxLength, items);
 }
 
 /** The first items whose JSON has no more characters together. */
@@ -107,6 +105,7 @@ async function readFailingCat1(
   nowMs: number,
 ): Promise<Overview["cat1"]> {
   const failing: Overview["cat1"][number][] = [];
+  let length = 0;
   for (const row of rows) {
     const results = [...presentResults(row, nowMs)].filter(
       ([, { status, severity }]) => status === "FAIL" && severity === "high",
@@ -114,7 +113,9 @@ async function readFailingCat1(
     if (results.length === 0) continue;
     const { id } = row.stored;
     for (const [{ kind, runId }, known] of Map.groupBy(results, ([, { run }]) => run)) {
+      if (length > maxLength) return failing;
       const findings = await (kind === "scan" ? selectScanned(db, runId) : selectWatched(db, runId));
+      length += JSON.stringify(findings).length;
       for (const [check, { actor = null }] of known) {
         const own = findings.filter((finding) => finding.check === check);
         const named = own.map(({ check: _check, ...finding }) => finding);

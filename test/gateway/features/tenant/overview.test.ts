@@ -77,7 +77,8 @@ test("what a member has seen is kept for that member in that tenant, and a key k
 
 test("it is no larger than a page shows, however much was published, and has all that is new", async () => {
   const long = "x".repeat(20_000);
-  const monitor = await createProducer(gateway.url, gateway.globex.apiKey).follow({ org_url: orgUrl });
+  const producer = createProducer(gateway.url, gateway.globex.apiKey);
+  const monitor = await producer.follow({ org_url: orgUrl });
   const { events } = changeEvents(
     monitor.id,
     Array.from({ length: 20 }, (_, n) => aChange({ fingerprint: `${n}` })),
@@ -88,7 +89,11 @@ test("it is no larger than a page shows, however much was published, and has all
     const json = { ...event, data: { ...data, expected: long, actual: long, to_pass: long } };
     expect((await gateway.request(path, { as, json })).status).toBe(202);
   }
-  const { changes } = await readOverview(as);
+  const named = { severity: "high", resource_name: long.slice(0, 2000) } as const;
+  const failing = Array.from({ length: 200 }, (_, n) => buildFinding({ ...named, check: `check_${n % 100}` }));
+  for (const n of [1, 2, 3, 4]) await producer.scanned(failing, { org_url: `https://${n}.okta.com` });
+  const { changes, cat1 } = await readOverview(as);
+  expect(new Set(cat1.map((rule) => rule.organization_id)).size).toBe(3);
   expect(changes.length).toBeGreaterThan(10);
   expect(JSON.stringify(changes).length).toBeLessThan(1_100_000);
   expect(changes[0]?.fingerprint).toBe("19");
