@@ -83,6 +83,7 @@ const requests: readonly (readonly [path: string, options: CallOptions, ...Answe
   ["/api/v1/nothing", member, 404, "path"],
   ["/api/v1/scans/{SCAN}", member, 200],
   ["/api/v1/scans/{SCAN}/event-stream", member, 200],
+  ["/api/v1/event-stream?scan_id={SCAN}", member, 200],
   ["/api/v1/scans/{scan}/event-stream", { ...member, method: "POST" }, 405, "POST", "GET"],
   ...[nowhere, "not-a-uuid", nowhere.replace("4", "g"), "{300 1}", "%00"].map(
     (id) => [`/api/v1/scans/${id}/event-stream`, member, 404, "No such"] as const,

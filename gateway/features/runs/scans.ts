@@ -3,7 +3,7 @@ import { audit } from "../../../drizzle/audit.ts";
 import { isUnfinished, scans as table } from "../../../drizzle/schema.ts";
 import { readOne, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
+import { isUuid, lowerCaseUuids } from "../../../shared/channel_name.ts";
 import { storedFindingSchema } from "../../../shared/schemas/finding.ts";
 import { scanSchema, newScanSchema, scanUpdateSchema, type NewScan } from "../../../shared/schemas/scan.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -242,7 +242,7 @@ const maxScans = 100;
 
 /** Each once. Throws `NotFound` for one that can name no scan, `AppError("malformed")` for too many. */
 function parseScanIds({ queryAll }: Pick<ChannelsRequest, "queryAll">): readonly string[] {
-  const ids = [...new Set(queryAll("scan_id"))];
+  const ids = [...new Set(queryAll("scan_id").map(lowerCaseUuids))];
   if (!ids.every(isUuid)) throw new NotFound("No such scan");
   if (ids.length <= maxScans) return ids;
   throw new AppError("malformed", `The query names ${ids.length} scans: expected at most ${maxScans}`);
