@@ -14,14 +14,6 @@ export type Evidence<Value> =
   | { readonly state: "obtained"; readonly value: Value; readonly read?: ReadFact }
   | MissingEvidence<Value>;
 
-/** Request that read an artifact of a saved file, and its time. */
-export interface ReadFact {
-  /** `GET /api/v1/policies?type=PASSWORD`, and the others that it took. */
-  readonly request: string;
-  /** ISO 8601, UTC: when the last answer was there. */
-  readonly at: string;
-}
-
 export interface MissingEvidence<Value = unknown> {
   readonly state: "missing";
   readonly reason: MissingReason;
@@ -59,7 +51,10 @@ function byId<Value>(value: Schema<Value>): Schema<Readonly<Record<string, Value
   );
 }
 
-const read = v.exactOptional(v.object({ request: text, at: time }));
+/** The request that read an artifact of a saved file, with the others that it took, and when the last answer was there. */
+const readFact = v.object({ request: text, at: time });
+type ReadFact = v.InferOutput<typeof readFact>;
+const read = v.exactOptional(readFact);
 
 function evidence<Value>(value: Schema<Value>): Schema<Evidence<Value>> {
   return v.variant(

@@ -1,17 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Time and chance, passed in so that tests need to wait for neither. */
-export interface Clock {
-  /** Milliseconds since the epoch, by this machine. */
-  nowMs(): number;
-  /** Rejects with the signal's reason when it aborts. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** From 0 up to, not including, 1. */
-  random(): number;
-}
+export type Clock = typeof systemClock;
 
-export const systemClock: Clock = {
+export const systemClock = {
+  /** Milliseconds since the epoch, by this machine. */
   nowMs: () => Date.now(),
+  /** From 0 up to, not including, 1. */
   random: () => Math.random(),
-  sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => signal.throwIfAborted()),
+  /** Rejects with the signal's reason when it aborts. */
+  sleep: (ms: number, signal: AbortSignal): Promise<void> =>
+    delay(ms, undefined, { signal }).catch(() => signal.throwIfAborted()),
 };

@@ -34,6 +34,7 @@ export function readPage(html: string) {
   const { childNodes } = parse(text, { treeAdapter });
   const survey = surveyOf(childNodes, codesOf);
   const parts: Part[] = [];
+  let comparisons = 0;
   for (const node of childNodes) read(node, { doubt: null, isInert: false });
   const commented = parseFragment(comments, { treeAdapter }).childNodes;
   for (const node of commented) read(node, { doubt: "a comment of the template", isInert: true });
@@ -56,6 +57,8 @@ export function readPage(html: string) {
       return;
     }
     if (!defaultTreeAdapter.isElementNode(node)) return;
+    comparisons += survey.rules.length;
+    if (comparisons > maxComparisons) throw new RangeError("a page with too many styles to compare");
     const obstacle = obstacleOf(node, survey);
     // Elements that start a new line part words; `<b>U</b>SG` is one word.
     const gap = { text: inlineElements.has(node.tagName) ? "" : " ", doubt };
@@ -133,20 +136,13 @@ const invisible = /[\u00AD\u200B-\u200F\u2060\uFEFF]/g;
 type Node = DefaultTreeAdapterTypes.ChildNode;
 type Element = DefaultTreeAdapterTypes.Element;
 
-/** A script, or an event handler of an element. */
-interface Code {
-  readonly source: string;
-  /** By itself, and not where a person clicks. */
-  readonly runs: boolean;
-  /** The texts that it may show, which may be markup. */
-  readonly texts: readonly (ScriptText & { readonly nodes: readonly (Node | string)[] })[];
-  /** Why a text may stay unseen, unless the code is seen to show it. */
-  readonly reason: string;
-}
+/** A script, or an event handler of an element, with the texts that it may show. */
+type Code = ReturnType<typeof readCodes>[number];
 
-function readCodes(element: Element, treeAdapter: typeof defaultTreeAdapter): readonly Code[] {
+function readCodes(element: Element, treeAdapter: typeof defaultTreeAdapter) {
   const handlers = element.attrs.filter(({ name }) => name.startsWith("on"));
   const codes = handlers.map(({ name, value }) => {
+    // By itself, and not where a person clicks.
     const runs = /^on(?:load|pageshow|error)$/.test(name);
     // Nobody knows whether the event comes: a page that is loaded, or a person who clicks.
     const texts = textsOfScript(value).map(({ text }) => read({ text, isShown: false }));
@@ -172,17 +168,14 @@ type Survey = ReturnType<typeof surveyOf>;
 /** Collects facts about the elements of a page from its style sheets and scripts. */
 function surveyOf(nodes: readonly Node[], codesOf: (element: Element) => readonly Code[]) {
   const rules: HidingRule[] = [];
-  let elements = 0;
   /** Words of all scripts, and of the selectors in scripts that hide or replace something. */
   const [named, hideable] = [new Set<string>(), new Set<string>()];
   const unread = new Set<UnreadPart>();
   nodes.forEach(visit);
-  if (rules.length * elements > maxComparisons) throw new RangeError("a page with too many styles to compare");
   return { rules, named, hideable, unread };
 
   function visit(node: Node | string): void {
     if (typeof node === "string" || !defaultTreeAdapter.isElementNode(node)) return;
-    elements += 1;
     if (node.tagName === "style") rules.push(...hidingRulesOf(sourceOf(node)));
     const part = unreadPartOf(node);
     if (part !== null) unread.add(part);

@@ -1,10 +1,6 @@
 import jsTokens, { type Token } from "js-tokens";
 
-export interface ScriptText {
-  readonly text: string;
-  /** True if the script passes it on to something that shows it. */
-  readonly isShown: boolean;
-}
+export type ScriptText = ReturnType<typeof textsOfScript>[number];
 
 /** A place that texts and names of a script go to: the arguments of a call, or what is assigned. */
 interface Flow {
@@ -25,7 +21,7 @@ type Going = readonly [value: string, flow: Flow];
  * script's own functions are not followed, so that any other text may still be shown. Never fails on invalid JavaScript; throws
  * `RangeError` where brackets are nested so deep, or one token is so long, that the engine runs out of stack.
  */
-export function textsOfScript(source: string): readonly ScriptText[] {
+export function textsOfScript(source: string) {
   const tokens = jsTokens(source)[Symbol.iterator]();
   const texts: Going[] = [];
   const names: Going[] = [];
@@ -35,7 +31,11 @@ export function textsOfScript(source: string): readonly ScriptText[] {
   const shown = new Set(names.filter(([, { isShown }]) => isShown).map(([name]) => name));
   // The loop also visits names that it adds to the set.
   for (const name of shown) for (const [given] of givenTo.get(name) ?? []) shown.add(given);
-  return texts.map(([text, { isShown, target }]) => ({ text, isShown: isShown || shown.has(target ?? "") }));
+  return texts.map(([text, { isShown, target }]) => ({
+    text,
+    /** True if the script passes it on to something that shows it. */
+    isShown: isShown || shown.has(target ?? ""),
+  }));
 
   /** Reads to the end of brackets, or of the code in a template; returns the token that ends them, null at the end of the script. */
   function readGroup(around: Flow): Token | null {
