@@ -34,6 +34,15 @@ export interface SenderOptions {
   readonly fetch?: Fetch | undefined;
 }
 
+/** The report's `scan.requests`. */
+export interface RequestCounters {
+  /** Everything sent, token requests and retries included. */
+  readonly total: number;
+  readonly retried: number;
+  /** Time in which at least one request waited for the provider's rate limit, in milliseconds. */
+  readonly throttled_ms: number;
+}
+
 /** Far above the largest page of the provider, far below what would hurt. */
 const maxBodyBytes = 33_554_432;
 /** How often a request is retried after a transient failure: a reset, a timeout, a 5xx. */
@@ -97,8 +106,7 @@ export class RequestSender {
     }
   }
 
-  /** The report's `scan.requests`: `total` counts retries and token requests, `throttled_ms` the time in which any request waited for a limit. */
-  counters() {
+  counters(): RequestCounters {
     const asleepMs = this.#asleep === 0 ? 0 : this.#options.clock.nowMs() - this.#asleepSinceMs;
     return { total: this.#total, retried: this.#retried, throttled_ms: Math.round(this.#throttledMs + asleepMs) };
   }
