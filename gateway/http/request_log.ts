@@ -80,6 +80,5 @@ function createOncePerSecond(nowMs: () => number): (name: string) => boolean {
 
 /** The template of the route that answered. */
 export function routeOf(c: Context): string {
-  const route = matchedRoutes(c).findLast(({ path }) => !path.includes("*"));
-  return route?.path ?? "unmatched";
+  return matchedRoutes(c).findLast(({ path }) => !path.includes("*"))?.path ?? "unmatched";
 }

@@ -107,8 +107,7 @@ export type MovedFinding = Pick<NewChange, "check" | "to" | "seen_at" | "cause" 
 
 /** The moments at which findings of a monitor moved, in order, with the results of their rules. */
 export function momentsOf(lines: readonly MovedFinding[]): readonly { readonly at: number; readonly moved: Results }[] {
-  const moments = [...Map.groupBy(lines, ({ seen_at: seenAt }) => Date.parse(seenAt))];
-  return moments
+  return [...Map.groupBy(lines, ({ seen_at: seenAt }) => Date.parse(seenAt))]
     .sort(([one], [other]) => one - other)
     .map(([at, moved]) => {
       const rules = [...Map.groupBy(moved, ({ check }) => check)];

@@ -47,8 +47,7 @@ export async function putMember(
     .returning(shownMember);
   if (added === undefined) return { member: await changeRole(db, tenantId, { sub, role }), isNew: false };
   if (kind !== "operator") await requireRoom(db, tenantId, "memberships");
-  const detail = columnsOf(memberships, added);
-  await audit(db, [{ tenantId, action: "member.created", targetId: sub, detail }]);
+  await audit(db, [{ tenantId, action: "member.created", targetId: sub, detail: columnsOf(memberships, added) }]);
   return { member: toMember(added), isNew: true };
 }
 
@@ -82,8 +81,7 @@ export async function deleteMember(db: TenantDatabase, actor: TeamActor, sub: st
   await requireAnAdmin(db, actor, { sub, role: null });
   const [row] = await db.delete(memberships).where(isMemberOf(tenantId, sub)).returning(shownMember);
   if (row === undefined) throw new NotFound("No such member");
-  const detail = columnsOf(memberships, row);
-  await audit(db, [{ tenantId, action: "member.deleted", targetId: sub, detail }]);
+  await audit(db, [{ tenantId, action: "member.deleted", targetId: sub, detail: columnsOf(memberships, row) }]);
 }
 
 function isMemberOf(tenantId: string, sub: string): SQL | undefined {
