@@ -71,7 +71,7 @@ function changeText(line: ChangeLine, options: TextOptions): string {
 }
 
 function timeOf({ seen_at: seenAt }: ChangeLine): string {
-  return seenAt.slice(11, 19);
+  return `${seenAt.slice(11, 19)}Z`;
 }
 
 function verdict(value: Verdict | null, isWaived: boolean, options: { readonly color: boolean }): string {
