@@ -79,9 +79,6 @@ export default defineConfig({
           env: { TEST_SPEED: "fast" },
           isolate: false,
           globalSetup: ["test/support/global_setup.ts"],
-          // They wait for nothing, and each worker imports the product again.
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -92,7 +89,6 @@ export default defineConfig({
           include: system,
           exclude: nightly,
           globalSetup: ["test/support/global_setup.ts"],
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -101,7 +97,6 @@ export default defineConfig({
           name: "nightly",
           include: nightly,
           globalSetup: ["test/support/global_setup.ts"],
-          sequence: { groupOrder: 2 },
         },
       },
     ],
