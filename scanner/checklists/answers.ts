@@ -22,8 +22,8 @@ export const noAnswer: Answer = { status: "not_reviewed", details: "", comments:
  * A rule that a person may have answered, with the result of this scan. Where the scan has no verdict, the person's answer
  * stays as it is; where it has one, the status is the scan's and the person's words stay next to it. Earlier results of the
  * scanner are replaced, so the same run again changes nothing. Without a `given` answer nobody worked in the checklist; without a result
- * this scan did not examine the rule. `engine`: the scanner's version, and the time of the result. `differing` in the answer: the status
- * of a person where it is another than the verdict.
+ * this scan did not examine the rule. `engine`: the scanner's version, and the time of the result. `differing` in the answer: a person's
+ * status that is not the verdict.
  */
 export function mergeAnswer(
   given: Answer | undefined,

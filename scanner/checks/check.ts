@@ -14,7 +14,7 @@ export interface Check {
   readonly name: string;
   /** Artifacts that `evaluate` always needs. */
   readonly artifacts: readonly ArtifactName[];
-  /** Artifacts that `evaluate` needs too, given those that it always needs and the ones named so far; called again until it names nothing new. */
+  /** Artifacts that `evaluate` needs, too, by what the ones collected so far hold. It is called again until it names nothing new. */
   readonly conditionalArtifacts: (artifacts: CollectedArtifacts, values?: OwnValues) => readonly ArtifactName[];
   /** The values of its rule that an organization may set otherwise (`limits` of its document). */
   readonly parameters: readonly Parameter[];

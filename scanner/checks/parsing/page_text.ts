@@ -16,6 +16,8 @@ import { hidingOf, hidingRulesOf, type HidingRule } from "./style_visibility.ts"
 
 /** Far above any real sign-in page. */
 const maxLength = 4_194_304;
+/** A page that is one script, and its texts scripts in turn. */
+const maxCodeLength = 2 * maxLength;
 /** Limit for a page and all markup in its scripts, attributes counted too: a parser repeats the elements of misnested tags. */
 const maxElements = 300_000;
 /** More rules of styles times elements than a real page has. */
@@ -30,7 +32,14 @@ export function readPage(html: string) {
   if (html.length > maxLength) throw new RangeError(`a page of more than ${maxLength} characters`);
   const { text, comments } = splitTemplate(html);
   const treeAdapter = boundedAdapter();
-  const codesOf = memoize((element: Element) => readCodes(element, treeAdapter));
+  let codeLength = 0;
+  const codesOf = memoize((element: Element) => {
+    const codes = readCodes(element, treeAdapter);
+    for (const { source } of codes) codeLength += source.length;
+    // Scripts may write scripts that write scripts, and so on.
+    if (codeLength > maxCodeLength) throw new RangeError(`a page of more than ${maxCodeLength} characters of code`);
+    return codes;
+  });
   const { childNodes } = parse(text, { treeAdapter });
   const survey = surveyOf(childNodes, codesOf);
   const parts: Part[] = [];
@@ -176,7 +185,7 @@ function surveyOf(nodes: readonly Node[], codesOf: (element: Element) => readonl
 
   function visit(node: Node | string): void {
     if (typeof node === "string" || !defaultTreeAdapter.isElementNode(node)) return;
-    if (node.tagName === "style") rules.push(...hidingRulesOf(sourceOf(node)));
+    if (node.tagName === "style") for (const rule of hidingRulesOf(sourceOf(node))) rules.push(rule);
     const part = unreadPartOf(node);
     if (part !== null) unread.add(part);
     for (const { source, runs, texts } of codesOf(node)) {

@@ -26,15 +26,17 @@ export function hidingRulesOf(styleSheet: string): readonly HidingRule[] {
   const rules: HidingRule[] = [];
   // In the place of a rule a template may be any rule.
   if (/(?:^|[};])\s*var\(--\)/.test(css)) rules.push({ names: [], reason: "a template in a style of the page" });
-  /** The selectors of the blocks that are open; null outside of every rule. */
-  const open: (string | null)[] = [];
+  /** The rules whose blocks are open; null outside of every rule. A block of `@media` in a rule is a part of it. */
+  const open: ({ readonly selector: string; hides: boolean } | null)[] = [];
   for (const [, text = "", mark] of css.matchAll(/([^{};]*)([{};]|$)/g)) {
-    const selector = open.at(-1) ?? null;
+    const rule = open.at(-1) ?? null;
     const declaration = declarationOf(text);
-    if (mark === "{") open.push(text.trim().startsWith("@") ? selector : text);
-    else if (selector !== null && canHide(declaration)) {
+    if (mark === "{") open.push(text.trim().startsWith("@") ? rule : { selector: text, hides: false });
+    // One is enough: with each, the selectors of a long list would be read again.
+    else if (rule?.hides === false && canHide(declaration)) {
+      rule.hides = true;
       const reason = `a style of the page, ${declaration.join(": ")}`;
-      rules.push(...compoundsOf(selector).map((names) => ({ names, reason })));
+      for (const names of compoundsOf(rule.selector)) rules.push({ names, reason });
     }
     if (mark === "}") open.pop();
   }
@@ -50,7 +52,7 @@ const section = /\{\{[#/^][^{}]*\}\}/g;
 const template = /\{\{\{?[^{}]*\}?\}\}/g;
 const unstructured =
   /\/\*[^]*?(?:\*\/|$)|<!--|-->|"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?|url\([^"')]*\)?|\\(?:([0-9a-f]{1,6})\s?|([^]))/gi;
-/** Characters that were escaped have no meaning for the structure; these stand for them meanwhile. */
+/** An escaped character is no mark of CSS. The characters from here on stand for them until the marks have been read. */
 const firstEscaped = 0xe0_00;
 
 /** CSS that its marks part: no comment, text, address or escape in it has one. A template, `{{bgImageUrl}}`, could be anything. */

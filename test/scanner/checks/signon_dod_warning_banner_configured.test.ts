@@ -261,10 +261,23 @@ function judge(content: unknown) {
   return evaluate(check, { brand_sign_in_pages: obtained([{ brand: { id: "bnd1", name: "acme" }, page }]) });
 }
 
+test("many declarations that hide a long list of elements do not make a page unreadable", () => {
+  const style = `${"a,".repeat(2000)}a{${"display:none;".repeat(2000)}}`;
+  expect(judge(`<style>${style}</style>${banner}`).status).toBe("PASS");
+});
+
+const scriptThatWrites = (page: unknown) => {
+  const text = String(page)
+    .replaceAll("\\", String.raw`\x5c`)
+    .replaceAll('"', String.raw`\x22`);
+  return `<script>document.write("${text.replaceAll("</", String.raw`<\x2f`)}")</script>`;
+};
+
 test.each([
   ["too long", "x".repeat(4_194_305)],
   ["of tags that repeat one another", Array.from({ length: 60_000 }, (_, index) => `<p><font a${index}></p>`).join("")],
   ["of too many elements", "<i>".repeat(300_000)],
+  ["of scripts that write scripts", Array.from({ length: 300 }).reduce(scriptThatWrites, banner) as string],
 ])("a page that is %s is unreadable, and the other brands are still judged", (_, page) => {
   const brand = (id: string, content: string) => ({
     brand: { id },
