@@ -94,6 +94,12 @@ export async function send(
   assert.equal(response.status, 202, await response.text());
 }
 
+/** Updates a scan of the gateway's tenant. */
+export async function patch(gateway: GatewayUnderTest, { id }: Pick<Scan, "id">, json: unknown): Promise<void> {
+  const response = await call(gateway, `/api/v1/scans/${id}`, { method: "PATCH", as: keyOf(gateway.tenant), json });
+  assert.equal(response.status, 200, await response.text());
+}
+
 /** Opens an event stream on a socket and, once it is open, never takes another byte from it. Over plain HTTP only. */
 export async function openStuckReader({ url }: GatewayUnderTest, path: string, credential: string): Promise<Socket> {
   const { hostname, port, host } = new URL(url);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import { call, createScan, gatewayCase, refused, type GatewayCase } from "./harness.ts";
+import { call, gatewayCase, refused, type GatewayCase } from "./harness.ts";
 
 /** Status, and the files of the page. */
 export const httpCases: readonly GatewayCase[] = [
@@ -57,14 +57,6 @@ export const asSentCases: readonly GatewayCase[] = [
       assert.deepEqual(await inCoding("br", "HEAD"), { ...brotli, text: "" });
       const headers = { "accept-encoding": "br", "if-none-match": brotli.tag };
       assert.equal((await call(gateway, `/${script}`, { headers })).status, 304);
-    },
-  ),
-  gatewayCase(
-    "an empty Authorization header is a header, and never falls back to a good access_token",
-    async (gateway) => {
-      const { event_stream: path } = await createScan(gateway);
-      const token = gateway.tenant.token;
-      await refused(await call(gateway, `${path}?access_token=${token}`, { as: "" }), 401, [token]);
     },
   ),
   gatewayCase("resolves the dot segments of a path", async (gateway) => {

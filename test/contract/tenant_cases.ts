@@ -1,15 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  call,
-  createScan,
-  gatewayCase,
-  keyOf,
-  openStream,
-  refused,
-  send,
-  type GatewayCase,
-  type GatewayUnderTest,
-} from "./harness.ts";
+import { call, createScan, gatewayCase, keyOf, openStream, patch, refused, send, type GatewayCase } from "./harness.ts";
 import { eventsIn } from "../support/published.ts";
 import type { Scan } from "../../shared/schemas/scan.ts";
 
@@ -21,11 +11,6 @@ const typesOf = (text: string, id: string) =>
   eventsIn(text)
     .filter(({ data }) => data["scan_id"] === id)
     .map(({ type }) => type);
-
-async function patch(gateway: GatewayUnderTest, { id }: Pick<Scan, "id">, json: unknown): Promise<void> {
-  const response = await call(gateway, `/api/v1/scans/${id}`, { method: "PATCH", as: keyOf(gateway.tenant), json });
-  assert.equal(response.status, 200, await response.text());
-}
 
 /** The stream of a tenant, several scans on one stream, snapshots, and tokens for any stream. */
 export const tenantCases: readonly GatewayCase[] = [

@@ -1,11 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { encodeEvent, EventError, maxPayloadBytes, parseMessage, toMessage } from "../../shared/event.ts";
-import {
-  encodeClose,
-  encodeComment,
-  encodeEventFrame,
-  encodeRetry,
-} from "../../gateway/streaming/event_stream_encoding.ts";
 import type { Publisher } from "../../shared/send_event.ts";
 import { recordEvents } from "../../gateway/library/record_events.ts";
 
@@ -76,27 +70,5 @@ describe("parseMessage", () => {
     "x".repeat(2_000_000),
   ])("gives null for %.60j", (text) => {
     expect(parseMessage(text)).toBeNull();
-  });
-});
-
-describe("the event-stream wire", () => {
-  test("a frame is one event line and one data line, whatever the payload holds", () => {
-    const frame = encodeEventFrame(encodeEvent("scan.progress", { text: "a\r\nid: 1\n\ndata: x\0\u2028" }));
-    expect(frame.split("\n")).toHaveLength(4);
-    expect(frame).not.toMatch(/\r|\0/);
-    expect(frame.startsWith("event: scan.progress\ndata: {")).toBe(true);
-    expect(frame.endsWith("}\n\n")).toBe(true);
-  });
-
-  test("a comment cannot break out of its line", () => {
-    expect(encodeComment("close\n\ndata: x")).toBe(": close data: x\n");
-    expect(encodeClose("lost\n\ndata: x", 1500)).toBe("retry: 1500\n: close lost data: x\n ");
-  });
-
-  test("only an event ends with a blank line, and a close ends in the middle of a block", () => {
-    for (const text of [encodeRetry(2000), encodeComment("open"), encodeClose("drain", 1), encodeClose("slow", null)]) {
-      expect(text).not.toContain("\n\n");
-    }
-    expect(encodeClose("slow", null)).toBe(": close slow\n ");
   });
 });
