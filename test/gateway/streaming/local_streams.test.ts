@@ -13,7 +13,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-// When things happen is proven in open_stream.test.ts and recheck.test.ts, with fake clocks.
+// When things happen is proven in open_stream.test.ts, with fake clocks.
 describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) => {
   test("S1: no byte is sent before the broker has confirmed, and every event published after `open` arrives", async () => {
     const subscriber = createScriptedSubscriber({ confirms: "by script" });

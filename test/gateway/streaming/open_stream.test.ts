@@ -1,21 +1,25 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
 import { createPublisher } from "../../../shared/send_event.ts";
+import { makeChannelName } from "../../../shared/channel_name.ts";
+import type { AuthorityCheck, AuthoritySubject } from "../../../gateway/auth/membership.ts";
 import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
 import { createLocalStreams, type LocalStreamsOptions } from "../../../gateway/streaming/local_streams.ts";
 import type { Sink, SinkOwner } from "../../../gateway/streaming/sinks/sink.ts";
 import { createRandom } from "../../support/random.ts";
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
-import { bounds, channel, createAuthority, user } from "../../support/stream_server.ts";
+import { bounds, channel, createAuthority, tenantId, user } from "../../support/stream_server.ts";
 
 /** Streams over a scripted sink, with a fake clock. */
 
 // From now on: an embedded database of this process that waits would see its deadline in 57 years, and look each millisecond.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
-  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
+
+const recheckMs = bounds.recheckSeconds * 1000;
 
 interface ScriptedSink extends Sink {
   readonly owner: SinkOwner;
@@ -68,13 +72,9 @@ function setUp(options: Partial<LocalStreamsOptions> & { readonly sink?: (owner:
     },
     ...options,
   });
-  const open = async (principal = user) => {
-    await streams.open({
-      request: new Request("http://gateway.test/"),
-      principal,
-      name: "/api/v1/event-stream",
-      channels: [channel],
-    });
+  const open = async (principal = user, channels = [channel]) => {
+    const request = new Request("http://gateway.test/");
+    await streams.open({ request, principal, name: "/api/v1/event-stream", channels });
     const sink = opened.at(-1);
     if (sink === undefined) throw new Error("No sink was made");
     return sink;
@@ -91,32 +91,16 @@ test("S5: a client that left before there was a sink holds nothing, and subscrib
 });
 
 // A Durable Object stays in memory, and is billed, for as long as it has a timer.
-test("no timer is left when the last stream is closed", async () => {
-  const timers = watchTimers();
+test("no timer goes on when the last stream is closed", async () => {
+  const [begin, end] = [vi.spyOn(globalThis, "setInterval"), vi.spyOn(globalThis, "clearInterval")];
   const { streams, open } = setUp();
   const sinks = [await open(), await open(), await open({ ...user, expiresAtMs: Date.now() + 60_000 })];
-  expect(timers.size).toBeGreaterThan(0);
+  expect(begin).toHaveBeenCalledOnce();
   for (const { owner } of sinks) owner.onClosed();
   await vi.advanceTimersByTimeAsync(5000);
   expect(streams.stats()).toEqual(nothing);
-  expect(timers.size).toBe(0);
+  expect(end).toHaveBeenCalledWith(begin.mock.results[0]?.value);
 });
-
-/** Returns the timers that streams have set and that are pending: other files of this process may have some of their own. */
-function watchTimers(): ReadonlySet<unknown> {
-  const pending = new Set<unknown>();
-  const { setTimeout: once, setInterval: repeat, clearTimeout: clearOnce, clearInterval: clearRepeat } = globalThis;
-  const isOurs = () => /\/(?<!test\/)gateway\/streaming\//.test(new Error("Where it is set").stack ?? "");
-  const add = (timer: unknown, isCounted: boolean) => (isCounted && pending.add(timer), timer);
-  vi.stubGlobal("setTimeout", (run: () => void, ms?: number) => {
-    const timer = once(() => (pending.delete(timer), run()), ms);
-    return add(timer, isOurs());
-  });
-  vi.stubGlobal("setInterval", (run: () => void, ms?: number) => add(repeat(run, ms), isOurs()));
-  vi.stubGlobal("clearTimeout", (timer: NodeJS.Timeout) => (pending.delete(timer), clearOnce(timer)));
-  vi.stubGlobal("clearInterval", (timer: NodeJS.Timeout) => (pending.delete(timer), clearRepeat(timer)));
-  return pending;
-}
 
 test("an idle stream writes a comment at least every heartbeat, also when the clock is set back", async () => {
   const { open } = setUp();
@@ -261,16 +245,91 @@ test("S7: a drain is bounded although a stream still waits for the broker", asyn
   expect(subscriber.newest(channel).signal.aborted).toBe(true);
 });
 
-test("S4: the recheck of a stream that waited for the broker counts from the check of its authority", async () => {
-  const authority = createAuthority();
-  const subscriber = createScriptedSubscriber({ confirms: "by script" });
-  // The latest moment at which a recheck may begin.
-  const { open, closed } = setUp({ subscriber, authority, random: () => 0.999 });
-  const opening = open();
-  authority.revoked.add("ada");
-  await vi.advanceTimersByTimeAsync(14_000);
-  subscriber.newest(channel).confirm();
-  await opening;
-  await vi.advanceTimersByTimeAsync(bounds.recheckSeconds * 600 - 14_000);
+/** The latest moment at which a recheck may begin is 18 s after the last one. */
+const latest = () => 0.999;
+
+test("S4: a revoked stream is closed within the interval although the query is slow", async () => {
+  let isRevoked = false;
+  const stillAllowed: AuthorityCheck["stillAllowed"] = async (_tenantId, subjects) => {
+    // The query saw this when it began; it takes as long as it may.
+    const allowed = new Set(isRevoked ? [] : subjects);
+    await new Promise((resolve) => setTimeout(resolve, recheckMs * 0.3 - 1));
+    return allowed;
+  };
+  const { open, closed } = setUp({ authority: { stillAllowed }, random: latest });
+  await open();
+  // Right after a query began, the worst moment.
+  await vi.advanceTimersByTimeAsync(recheckMs * 0.6 + 1);
+  isRevoked = true;
+  await vi.advanceTimersByTimeAsync(recheckMs - 1);
   expect(closed).toEqual(["revoked"]);
+});
+
+test("S4: the recheck of a stream that waited for the broker counts from the check of its authority, also during a query", async () => {
+  const startMs = Date.now();
+  const askedMs: number[] = [];
+  const stillAllowed: AuthorityCheck["stillAllowed"] = async (_tenantId, subjects) => {
+    askedMs.push(Date.now() - startMs);
+    await new Promise((resolve) => setTimeout(resolve, 8000));
+    return new Set(subjects);
+  };
+  const subscriber = createScriptedSubscriber({ confirms: "by script" });
+  const { open } = setUp({ authority: { stillAllowed }, random: latest, subscriber });
+  const first = open();
+  subscriber.newest(channel).confirm();
+  await first;
+  await vi.advanceTimersByTimeAsync(6000);
+  const late = makeChannelName("job", tenantId, "late");
+  const second = open({ ...user, id: "grace" }, [late]);
+  await vi.advanceTimersByTimeAsync(14_000);
+  subscriber.newest(late).confirm();
+  await second;
+  await vi.advanceTimersByTimeAsync(10_000);
+  // Right after the first query.
+  expect(askedMs).toEqual([18_000, 26_000]);
+});
+
+test("streams stay while the database is down, and are closed, spread, after two to four intervals", async () => {
+  const stillAllowed = vi.fn<AuthorityCheck["stillAllowed"]>(() => Promise.reject(new Error("down")));
+  const { open, closed } = setUp({ authority: { stillAllowed }, random: createRandom(1) });
+  for (let n = 0; n < 30; n += 1) await open({ ...user, id: String(n) });
+  await vi.advanceTimersByTimeAsync(2 * recheckMs - 1);
+  expect(closed).toEqual([]);
+  expect(stillAllowed.mock.calls.length).toBeGreaterThan(2);
+  await vi.advanceTimersByTimeAsync(1.5 * recheckMs);
+  expect(closed.length).toBeGreaterThan(0);
+  expect(closed.length).toBeLessThan(30);
+  await vi.advanceTimersByTimeAsync(1.1 * recheckMs);
+  expect(closed).toEqual(Array(30).fill("revoked"));
+});
+
+test("a stream that was opened after a query began is not closed by its result", async () => {
+  const { promise, resolve } = Promise.withResolvers<ReadonlySet<AuthoritySubject>>();
+  const { streams, open, closed } = setUp({ authority: { stillAllowed: () => promise }, random: latest });
+  await open();
+  await vi.advanceTimersByTimeAsync(recheckMs * 0.6 + 1);
+  await open();
+  resolve(new Set());
+  await vi.advanceTimersByTimeAsync(1);
+  expect(closed).toEqual(["revoked"]);
+  expect(streams.stats().members).toBe(1);
+});
+
+test("the openings of a tenant's subjects are repeated one after the other, all of them", async () => {
+  let atOnce = 0;
+  const most: number[] = [];
+  const asked: string[] = [];
+  const { open } = setUp({
+    async recheckChannels({ id }) {
+      most.push((atOnce += 1));
+      asked.push(id);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      atOnce -= 1;
+      return new Map();
+    },
+  });
+  for (const id of ["ada", "grace", "joan"]) await open({ ...user, id });
+  await vi.advanceTimersByTimeAsync(recheckMs);
+  expect(asked.slice(0, 3)).toEqual(["ada", "grace", "joan"]);
+  expect(Math.max(...most)).toBe(1);
 });

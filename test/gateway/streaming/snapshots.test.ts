@@ -4,7 +4,7 @@ import { makeChannelName } from "../../../shared/channel_name.ts";
 import { createPublisher } from "../../../shared/send_event.ts";
 import { defineEventStream, type Snapshot } from "../../../gateway/streaming/event_stream_definition.ts";
 import { ada, createRouteApp, openTestDatabase } from "../../support/route_app.ts";
-import { readStream } from "../../support/test_gateway.ts";
+import { problemOf, readStream } from "../../support/test_gateway.ts";
 import { bounds, resourceId, tenantId } from "../../support/stream_server.ts";
 
 /** A stream while its snapshot is read, which a slow database makes long. */
@@ -25,40 +25,36 @@ function createApp() {
   const answering = Promise.withResolvers<void>();
   let isRequested = false;
   let state = 0;
-  const getSnapshot = vi.fn(async (): Promise<Snapshot> => {
+  const getSnapshot = async (): Promise<Snapshot> => {
     isRequested = true;
     await reading.promise;
     const data = { thing_id: resourceId, n: state };
     hasRead.resolve();
     await answering.promise;
     return { events: [{ type: "thing.snapshot", data }] };
-  });
+  };
   const getChannels = () => [channel];
   const definition = { prefix: "thing", getChannels, getSnapshot };
   const app = createRouteApp(database, defineEventStream(definition));
   return {
     app,
-    getSnapshot,
     /** Resolves when the state was read. */
     read() {
       reading.resolve();
       return hasRead.promise;
     },
     answer: answering.resolve,
-    fail: answering.reject,
     isRequested: () => expect.poll(() => isRequested).toBe(true),
     async update(payload: object = {}) {
       state += 1;
       await createPublisher(app.broker).sendEvent(channel, "thing.updated", { n: state, ...payload });
     },
-    end: () => createPublisher(app.broker).sendEvent(channel, "thing.end", { thing_id: resourceId }),
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };
 }
 
 const update = (n: number) => `event: thing.updated\ndata: {"n":${n}}\n\n`;
 const snapshot = (n: number) => `event: thing.snapshot\ndata: {"thing_id":"${resourceId}","n":${n}}\n\n${complete}`;
-const codeOf = async (response: Response) => ((await response.json()) as { code: unknown }).code;
 
 test("S1: what happens while the snapshot is read follows it, in order and once", async () => {
   await using thing = createApp();
@@ -82,35 +78,30 @@ test("S1: what happens while the snapshot is read follows it, in order and once"
   expect(await readStream(stream, update(7))).toBe(head + snapshot(3) + updates);
 });
 
-test("S2: more than the buffer holds while the snapshot is read is 503, before any byte", async () => {
+test.each<[what: string, happen: (thing: ReturnType<typeof createApp>) => Promise<void>]>([
+  [
+    "more than the buffer holds",
+    async ({ update }) => {
+      const text = "x".repeat(60_000);
+      for (let sent = 0; sent <= bounds.maxBufferBytes; sent += text.length) {
+        await update({ text });
+        // Each in a turn of its own, as they arrive from a broker.
+        await new Promise(setImmediate);
+      }
+    },
+  ],
+  ["a broker that is lost", ({ app }) => app.broker.close()],
+])("S2: %s while the snapshot is read is 503, before any byte", async (_what, happen) => {
   await using thing = createApp();
   const opening = thing.app.get(path, ada);
   await thing.isRequested();
-  const text = "x".repeat(60_000);
-  for (let sent = 0; sent <= bounds.maxBufferBytes; sent += text.length) {
-    await thing.update({ text });
-    // Each in a turn of its own, as they arrive from a broker.
-    await new Promise(setImmediate);
-  }
+  await happen(thing);
   await thing.read();
   thing.answer();
   const refused = await opening;
   expect(refused.status).toBe(503);
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(await codeOf(refused)).toBe("unavailable");
-  await expect.poll(() => thing.app.streams.stats()).toEqual(nothing);
-});
-
-test("S2: a broker that is lost while the snapshot is read is 503, before any byte", async () => {
-  await using thing = createApp();
-  const opening = thing.app.get(path, ada);
-  await thing.isRequested();
-  await thing.read();
-  await thing.app.broker.close();
-  thing.answer();
-  const refused = await opening;
-  expect(refused.status).toBe(503);
-  expect(await codeOf(refused)).toBe("unavailable");
+  expect(await problemOf(refused)).toMatchObject({ code: "unavailable" });
   await expect.poll(() => thing.app.streams.stats()).toEqual(nothing);
 });
 
