@@ -31,15 +31,6 @@ async function follow(text: string, fetch: (() => Promise<readonly FetchedDecisi
   };
 }
 
-test("a waiver lapses by the clock, without a change of its file", async () => {
-  const followed = await follow(JSON.stringify([waiver]));
-  const { decisions, isWaived } = followed;
-  const midnight = Date.parse("2026-11-22T00:00:00Z");
-  expect([await decisions.refresh(midnight - 1), isWaived(midnight - 1)]).toEqual([false, true]);
-  expect([await decisions.refresh(midnight), isWaived(midnight)]).toEqual([true, false]);
-  expect(await decisions.refresh(midnight + 1)).toBe(false);
-});
-
 test("a file is read again when it changes; a broken or deleted one is said once, and the old decisions stay", async () => {
   const followed = await follow(JSON.stringify([waiver]));
   const { decisions, isWaived, said, write, remove } = followed;

@@ -20,16 +20,6 @@ test("connect authenticates, proves that it can read, and describes the organiza
   expect(connection.role()).toBe("unknown");
 });
 
-test.each([
-  ["idx", "identity"],
-  ["v1", "classic"],
-  ["next", "unknown"],
-])("pipeline %s is the %s engine", async (pipeline, engine) => {
-  const idp = await scripted();
-  idp.on("GET", "/.well-known/okta-organization", { body: { id: "00o1", pipeline } });
-  expect((await connected(idp)).org.engine).toBe(engine);
-});
-
 test.each<[string, Reply, "okta" | "idp" | null, string]>([
   ["the organization answers", { body: { id: "00o1", pipeline: "idx" } }, null, "okta"],
   ["it does not know the address", { status: 404 }, null, "idp"],
@@ -62,7 +52,6 @@ test("scopes that let nothing be read are no_scope", async () => {
 
 test.each<[string, Reply, string]>([
   ["500", apiError(500, "E0000009"), "provider_error"],
-  ["429 without end", { ...apiError(429, "E0000047"), headers: { "retry-after": "999" } }, "provider_error"],
   ["a web page", { body: "<html>" }, "provider_error"],
   ["401 E0000011", apiError(401, "E0000011"), "provider_error"],
   ["a firewall's 403", { status: 403, body: "<html>blocked</html>" }, "access_denied"],
