@@ -12,28 +12,22 @@ async function offered(...words: readonly string[]) {
 }
 
 describe("complete", () => {
-  test.each<[readonly string[], readonly string[]]>([
-    [["sc"], ["scan"]],
-    [["scan", "--decisions", "x", "--sev"], ["--severity"]],
+  test.each<[line: string, expected: readonly string[]]>([
+    ["sc", ["scan"]],
+    ["scan --decisions x --sev", ["--severity"]],
     // An option that was given is not offered again; one that takes several is.
-    [["scan", "-f", "json", "--for"], []],
-    [["practice-org", "--fault", "html", "--fau"], ["--fault"]],
-    [
-      ["scan", "--fail-on", "manual:"],
-      ["manual:high", "manual:medium", "manual:low"],
-    ],
-    [
-      ["admin", "tenant", "list", "--format", ""],
-      ["text", "json"],
-    ],
-    [["explain", "user_ina"], ["user_inactivity_automation_35d_enabled"]],
-    [["explain", "V-27319"], Array.from({ length: 10 }, (_, last) => `V-27319${last}`)],
+    ["scan -f json --for", []],
+    ["practice-org --fault html --fau", ["--fault"]],
+    ["scan --fail-on manual:", ["manual:high", "manual:medium", "manual:low"]],
+    ["admin tenant list --format ", ["text", "json"]],
+    ["explain user_ina", ["user_inactivity_automation_35d_enabled"]],
+    ["explain V-27319", Array.from({ length: 10 }, (_, last) => `V-27319${last}`)],
     // Behind what is no command, or after --, nothing is known.
-    [["nonsense", "--fo"], []],
-    [["scan", "--", "--fo"], []],
-    [["scan", "--nonsense", "--quie"], ["--quiet"]],
-  ])("%j: %j", async (words, expected) => {
-    expect((await offered(...words)).words).toEqual(expected);
+    ["nonsense --fo", []],
+    ["scan -- --fo", []],
+    ["scan --nonsense --quie", ["--quiet"]],
+  ])("%j: %j", async (line, expected) => {
+    expect((await offered(...line.split(" "))).words).toEqual(expected);
   });
 
   test("offers all that a list has not, each with what stands before it", async () => {

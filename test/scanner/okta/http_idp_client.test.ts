@@ -111,12 +111,12 @@ test("sends nothing for a scope that is not granted", async () => {
   expect(idp.seen("/api/v1/zones")).toHaveLength(0);
 });
 
-const page = (idp: ScriptedIdp, items: readonly string[], next: string | null, base = idp.url): Reply => ({
+const page = (idp: ScriptedIdp, items: readonly string[], next: string | null): Reply => ({
   body: items.map((id) => ({ id })),
   headers: {
     link: [
       `<${idp.url}/api/v1/apps?limit=2>; rel="self"`,
-      ...(next === null ? [] : [`<${base}/api/v1/apps?${next}>; rel="next"`]),
+      ...(next === null ? [] : [`<${idp.url}/api/v1/apps?${next}>; rel="next"`]),
     ],
   },
 });
@@ -131,42 +131,25 @@ test("follows pages to their end, also short and empty ones", async () => {
   expect(await client.getList(apps)).toEqual({ state: "obtained", value: ["a", "b", "c", "d"].map((id) => ({ id })) });
 });
 
-test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, string]>([
-  ["another host", (idp, other) => page(idp, ["b"], "after=2", other.url), "provider_error", "is not followed"],
-  [
-    "another scheme",
-    (idp) => page(idp, ["b"], "after=2", idp.url.replace("http:", "https:")),
-    "provider_error",
-    "is not followed",
-  ],
-  ["a repeated cursor", (idp) => page(idp, ["b"], "after=1&limit=2"), "provider_error", "already read"],
-  ...["/api/v1/users?after=2", "/api/v1/apps/0oa1?after=2", "/api/v1/apps?after=2&filter=x", "/?after=2"].map(
-    (target): [string, (idp: ScriptedIdp) => Reply, string, string] => [
-      target,
-      () => ({ body: [{ id: "b" }], headers: { link: `<${target}>; rel="next"` } }),
-      "provider_error",
-      "another list",
-    ],
-  ),
-  [
-    "a path that is a host",
-    (idp) => ({ body: [{ id: "b" }], headers: { link: `<${idp.url}//[>; rel="next"` } }),
-    "provider_error",
-    "cannot be read",
-  ],
-  [
-    "a link that cannot be read",
-    () => ({ body: [{ id: "b" }], headers: { link: '<https://; rel="next"' } }),
-    "provider_error",
-    "cannot be read",
-  ],
-])("a next link to %s is an error, with the pages before as partial", async (_, second, reason, words) => {
+test.each<[link: string, words: string]>([
+  ["<{other}/api/v1/apps?after=2>", "is not followed"],
+  ["<{https}/api/v1/apps?after=2>", "is not followed"],
+  ["<{idp}/api/v1/apps?after=1&limit=2>", "already read"],
+  ["</api/v1/users?after=2>", "another list"],
+  ["</api/v1/apps/0oa1?after=2>", "another list"],
+  ["</api/v1/apps?after=2&filter=x>", "another list"],
+  ["</?after=2>", "another list"],
+  ["<{idp}//[>", "cannot be read"],
+  ["<https://", "cannot be read"],
+])("a next link to %s is an error, with the pages before as partial: %s", async (link, words) => {
   const { idp, client } = await setUp();
   const { idp: other } = await setUpIdp();
   idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a"], "after=1&limit=2"));
-  idp.on("GET", "/api/v1/apps?after=1&limit=2", second(idp, other));
+  const bases = { other: other.url, https: idp.url.replace("http:", "https:"), idp: idp.url };
+  const target = link.replace(/\{(\w+)\}/, (_, name: "idp") => bases[name]);
+  idp.on("GET", "/api/v1/apps?after=1&limit=2", { body: [{ id: "b" }], headers: { link: `${target}; rel="next"` } });
   const reading = await client.getList(apps);
-  expect(reading).toMatchObject({ state: "missing", reason, partial: [{ id: "a" }, { id: "b" }] });
+  expect(reading).toMatchObject({ state: "missing", reason: "provider_error", partial: [{ id: "a" }, { id: "b" }] });
   expect(reading.state === "missing" && reading.detail).toContain(words);
   expect(idp.seen("/api/v1/apps")).toHaveLength(2);
   expect(other.requests).toHaveLength(0);
