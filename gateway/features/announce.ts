@@ -85,18 +85,9 @@ export function afterResponse(c: Context, work: Promise<void>): void {
   }
 }
 
-interface Pace {
-  /** No update of the resource is published sooner. */
-  readonly nextAtMs: number;
-  /** An update waits for that moment, and reads the resource then. */
-  isWaiting: boolean;
-}
-
-/** Paces by resource, the least recent first. The database stands for the gateway, because its features share it. */
-const pacesOf = new WeakMap<Database, Map<string, Pace>>();
+/** When each resource was last published, or will be, the least recent first. The database stands for the gateway, because its features share it. */
+const publishedAt = new WeakMap<Database, Map<string, number>>();
 const everyMs = 1000;
-/** A publication may take this long before another request takes it over: the request that waits may be cancelled. */
-const abandonedAfterMs = 1000;
 
 /**
  * Reads and publishes at once, or, for what changes within the next second, once at the end of it: no update of one resource is
@@ -107,19 +98,20 @@ export async function announceThrottled(
   key: string,
   publish: () => Promise<void>,
 ): Promise<void> {
-  const paces = pacesOf.get(database) ?? new Map<string, Pace>();
-  pacesOf.set(database, paces);
-  for (const [other, { nextAtMs }] of paces) {
-    if (performance.now() <= nextAtMs + abandonedAfterMs) break;
-    paces.delete(other);
+  const times = publishedAt.get(database) ?? new Map<string, number>();
+  publishedAt.set(database, times);
+  const nowMs = performance.now();
+  for (const [other, atMs] of times) {
+    if (atMs > nowMs - everyMs) break;
+    times.delete(other);
   }
-  const pace = paces.get(key);
-  if (pace?.isWaiting === true) return;
-  if (pace !== undefined) {
-    pace.isWaiting = true;
-    await pause(Math.max(0, pace.nextAtMs - performance.now()), []);
-  }
-  paces.delete(key);
-  paces.set(key, { nextAtMs: performance.now() + everyMs, isWaiting: false });
+  const lastMs = times.get(key) ?? -Infinity;
+  // A publication that waits reads the resource then. When its request is cancelled, a request after that moment takes it over.
+  if (lastMs > nowMs) return;
+  times.delete(key);
+  times.set(key, Math.max(nowMs, lastMs + everyMs));
+  await pause(Math.max(0, lastMs + everyMs - nowMs), []);
+  // Timers may be a little early: from now on a change is not in what is read.
+  times.set(key, performance.now());
   await retry(options, key, publish);
 }
