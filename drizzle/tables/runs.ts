@@ -102,7 +102,7 @@ export const monitors = pgTable(
     /** How many numbers were given to changes; the next one gets the one after it. */
     lastChangeNumber: bigint("last_change_number", { mode: "number" }).notNull().default(0),
     startedAt: instant("started_at").notNull().defaultNow(),
-    /** From then on a running monitor is stale, unless its next heartbeat comes before: `isStale` of the gateway has it too. */
+    /** From then on a running monitor is stale, unless its next heartbeat comes before: after `longestSilenceMs`. */
     staleFrom: instant("stale_from").generatedAlwaysAs(
       sql`(updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC'`,
     ),

@@ -24,10 +24,10 @@ export function selectOrganizationRows(
   db: TenantDatabase,
   { condition, limit }: { readonly condition?: SQL | undefined; readonly limit: number },
 ) {
-  const { id, status, staleAt, createdAt, updatedAt, intervalSeconds } = monitors;
+  const { id, status, staleAt, staleFrom, createdAt } = monitors;
   // Chooses a running monitor before others, then the newest: a heartbeat does not change the choice.
   const monitor = db
-    .select({ id, status, staleAt, updatedAt, intervalSeconds })
+    .select({ id, status, staleAt, staleFrom })
     .from(monitors)
     .where(and(eq(monitors.tenantId, organizations.tenantId), eq(monitors.origin, organizations.orgUrl)))
     .orderBy(desc(sql`${status} = 'running'`), desc(createdAt), desc(id))

@@ -2,7 +2,6 @@ import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { changes, findings, monitors, scans } from "../../../drizzle/schema.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import {
-  longestSilenceMs,
   monitorEventSchemas,
   monitorSchema,
   type Monitor,
@@ -89,12 +88,13 @@ export function toMonitorUpdated(row: MonitorRow): MonitorEvents["monitor.update
   return toFields(monitorEventSchemas["monitor.updated"], { table: monitors, row }, { monitor_id: row.id });
 }
 
-export type MonitorLife = Pick<MonitorRow, "status" | "staleAt" | "updatedAt" | "intervalSeconds">;
-
-/** As the column `stale_from` has it: what was published as stale is read as stale. */
-export function presentStatus(row: MonitorLife, nowMs: number): Monitor["status"] {
-  const isSilent = row.staleAt !== null || nowMs - row.updatedAt.getTime() >= longestSilenceMs(row.intervalSeconds);
-  return row.status === "running" && isSilent ? "stale" : row.status;
+/** A monitor that was published as stale is read as stale. */
+export function presentStatus(
+  { status, staleAt, staleFrom }: Pick<MonitorRow, "status" | "staleAt" | "staleFrom">,
+  nowMs: number,
+): Monitor["status"] {
+  const isSilent = staleAt !== null || (staleFrom !== null && nowMs >= staleFrom.getTime());
+  return status === "running" && isSilent ? "stale" : status;
 }
 
 /** Called by the code that ended the scan, and by nothing else. Never rejects. */

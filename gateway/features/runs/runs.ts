@@ -1,4 +1,4 @@
-import { desc, eq, inArray, type SQL } from "drizzle-orm";
+import { desc, inArray, type SQL } from "drizzle-orm";
 import type * as v from "valibot";
 import { write, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import { isUnavailable, NotFound } from "../../../shared/app_error.ts";
@@ -196,7 +196,10 @@ export async function getChannels(
   const { table } = kind;
   // No more than a stream's opening needs: to build the statement with every column takes nearly twice as long.
   const { id, tenantId, endedAt } = table;
-  const rows = await db.select({ id, tenantId, endedAt }).from(table).where(isOneOf(id, ids));
+  const rows = await db
+    .select({ id, tenantId, endedAt })
+    .from(table)
+    .where(inArray(id, [...ids]));
   if (rows.length < ids.length) throw new NotFound(`No such ${kind.name}`);
   const running = rows.filter((run) => run.endedAt === null);
   // The run's own tenant, not the reader's: that the two are one is checked by name afterwards.
@@ -210,20 +213,14 @@ export async function getSnapshot<Row extends RunRow>(
   db: TenantDatabase,
   ids: readonly string[],
 ): Promise<Snapshot> {
-  const order = [desc(table.createdAt), desc(table.id)];
   const rows = await db
     .select()
     .from(table)
-    .where(isOneOf(table.id, ids))
-    .orderBy(...order);
+    .where(inArray(table.id, [...ids]))
+    .orderBy(desc(table.createdAt), desc(table.id));
   const nowMs = Date.now();
   return {
     events: (rows as readonly RunRow[] as readonly Row[]).map((row) => toSnapshot(row, nowMs)),
     hasEnded: rows.every((row) => row.endedAt !== null),
   };
-}
-
-function isOneOf(id: AnyRunKind["table"]["id"], ids: readonly string[]): SQL {
-  // The usual case is prepared once.
-  return ids.length === 1 ? eq(id, ids[0] ?? "") : inArray(id, [...ids]);
 }
