@@ -7,11 +7,14 @@ import type { TransactionSettings } from "./database.ts";
 export class DatabaseError extends Error {
   /** Five characters, https://www.postgresql.org/docs/current/errcodes-appendix.html */
   readonly sqlState: string;
+  /** The message of the server. */
+  readonly reason: string;
 
-  constructor(message: string, sqlState: string) {
+  constructor(message: string, sqlState: string, reason = "") {
     super(message);
     this.name = "DatabaseError";
     this.sqlState = sqlState;
+    this.reason = reason;
   }
 }
 
@@ -41,7 +44,7 @@ export function toDatabaseError(
   if (!isAnswer || (unavailableStates.test(sqlState) && !isOwnRefusal)) return databaseUnavailable(error);
   // Messages of class 22 (a value that does not fit its type) quote the value.
   const text = sqlState.startsWith("22") ? "a value does not fit its type" : error.message;
-  return new DatabaseError(`Cannot run a statement: ${text} (SQLSTATE ${sqlState})`, sqlState);
+  return new DatabaseError(`Cannot run a statement: ${text} (SQLSTATE ${sqlState})`, sqlState, text);
 }
 
 /** The one refusal for a database that is unreachable, slow or full. */

@@ -519,33 +519,30 @@ GRANT SELECT, INSERT, UPDATE (known_to, results, moved_at), DELETE ON public.obs
 GRANT SELECT, INSERT, DELETE ON public.organizations TO scanstream_app;
 --> statement-breakpoint
 -- Fail a transaction whose caller lacks the authority, with a SQLSTATE that nothing else has.
-CREATE FUNCTION scanstream.require_member(wanted_tenant uuid, wanted_user text, wanted_roles text[]) RETURNS void
+CREATE FUNCTION scanstream.require_authority(wanted_tenant uuid, kind text, wanted_id text, wanted text[]) RETURNS void
 LANGUAGE plpgsql STABLE
 AS $$
+DECLARE
+  held text[];
 BEGIN
-  PERFORM FROM public.memberships AS member
-  WHERE member.tenant_id = wanted_tenant AND member.user_id = wanted_user AND member.role = ANY (wanted_roles);
-  IF NOT FOUND THEN RAISE EXCEPTION 'the caller is no member with such a role' USING ERRCODE = 'SS403'; END IF;
+  IF kind = 'user' THEN
+    SELECT array[member.role] INTO held FROM public.memberships AS member
+    WHERE member.tenant_id = wanted_tenant AND member.user_id = wanted_id;
+    IF held && wanted THEN RETURN; END IF;
+  ELSE
+    SELECT found.scopes INTO held FROM public.api_keys AS found
+    WHERE found.tenant_id = wanted_tenant AND found.id = wanted_id::uuid
+      AND found.revoked_at IS NULL AND (found.expires_at IS NULL OR found.expires_at > now());
+    -- An array contains the empty one, which stands for what no key may.
+    IF held @> wanted AND cardinality(wanted) > 0 THEN RETURN; END IF;
+  END IF;
+  RAISE EXCEPTION '%', coalesce(array_to_string(held, ','), '') USING ERRCODE = 'SS403';
 END
 $$;
 --> statement-breakpoint
--- An array contains the empty one, which stands for what no key may.
-CREATE FUNCTION scanstream.require_api_key(wanted_tenant uuid, wanted_id uuid, wanted_scopes text[]) RETURNS void
-LANGUAGE plpgsql STABLE
-AS $$
-BEGIN
-  PERFORM FROM public.api_keys AS found
-  WHERE found.tenant_id = wanted_tenant AND found.id = wanted_id
-    AND found.scopes @> wanted_scopes AND cardinality(wanted_scopes) > 0
-    AND found.revoked_at IS NULL AND (found.expires_at IS NULL OR found.expires_at > now());
-  IF NOT FOUND THEN RAISE EXCEPTION 'the key is not valid with such scopes' USING ERRCODE = 'SS403'; END IF;
-END
-$$;
+REVOKE ALL ON FUNCTION scanstream.require_authority(uuid, text, text, text[]) FROM PUBLIC;
 --> statement-breakpoint
-REVOKE ALL ON FUNCTION scanstream.require_member(uuid, text, text[]), scanstream.require_api_key(uuid, uuid, text[]) FROM PUBLIC;
---> statement-breakpoint
-GRANT EXECUTE ON FUNCTION scanstream.require_member(uuid, text, text[]), scanstream.require_api_key(uuid, uuid, text[])
-  TO scanstream_app;
+GRANT EXECUTE ON FUNCTION scanstream.require_authority(uuid, text, text, text[]) TO scanstream_app;
 --> statement-breakpoint
 -- What is asked beyond one tenant belongs to scanstream_admin, and runs with its rights.
 GRANT CREATE ON SCHEMA scanstream TO scanstream_admin;

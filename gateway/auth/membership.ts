@@ -7,7 +7,7 @@ import { DatabaseError } from "../../drizzle/database_error.ts";
 import { read, readOne, write, type Caller, type Query, type TenantDatabase } from "../../drizzle/transactions.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { badToken } from "./jwt.ts";
-import type { Scope, Role } from "../../shared/schemas/team.ts";
+import type { Scope } from "../../shared/schemas/team.ts";
 import { keyMay, permissions, rolesOf, type Permission } from "./permissions.ts";
 import type { AllowedPrincipal, Principal } from "./principal.ts";
 
@@ -28,19 +28,16 @@ export interface Access {
  */
 export function accessOf(database: Database, principal: AllowedPrincipal): Access {
   return {
-    readOne: (query) => explained(() => readOne(database, callerOf(principal), query)),
-    read: (work) => explained(() => read(database, callerOf(principal), work)),
-    write: (work) => explained(() => write(database, callerOf(principal), work)),
+    readOne: (query) => explained((caller) => readOne(database, caller, query)),
+    read: (work) => explained((caller) => read(database, caller, work)),
+    write: (work) => explained((caller) => write(database, caller, work)),
   };
 
-  async function explained<Result>(transact: () => Promise<Result>): Promise<Result> {
-    requireStorableId(principal);
+  async function explained<Result>(transact: (caller: Caller) => Promise<Result>): Promise<Result> {
     try {
-      return await transact();
+      return await transact(callerOf(principal));
     } catch (error) {
-      // The transaction says that the authority does not hold; a second one, only after that, says why.
-      if (error instanceof DatabaseError && error.sqlState === lacksAuthority)
-        await requireAuthority(database, principal);
+      if (error instanceof DatabaseError && error.sqlState === lacksAuthority) explain(principal, error.reason);
       throw error;
     }
   }
@@ -48,32 +45,18 @@ export function accessOf(database: Database, principal: AllowedPrincipal): Acces
 
 /** Rejects as `accessOf` does for a principal whose authority does not hold; one query. */
 export async function requireAuthority(database: Database, principal: AllowedPrincipal): Promise<void> {
-  requireStorableId(principal);
-  const { kind, tenantId, id, permission } = principal;
-  if (kind === "user") {
-    const {
-      rows: [row],
-    } = await readOne(database, { tenantId }, (db) =>
-      db.execute<{ role: Role }>(
-        sql`select role from memberships where tenant_id = ${tenantId}::uuid and user_id = ${id}`,
-      ),
-    );
-    if (row === undefined) throw notMember();
-    const roles = rolesOf(permission);
-    if (!roles.includes(row.role)) {
-      throw new PermissionDenied(`This needs the role ${roles.join(" or ")}: the caller's is ${row.role}`);
-    }
-    return;
+  await accessOf(database, principal).readOne((db) => db.execute(sql`select 1`));
+}
+
+/** Throws why the authority does not hold; `held` is the role or the scopes that the caller has now. */
+function explain({ kind, permission }: AllowedPrincipal, held: string): void {
+  if (kind === "api_key") {
+    if (held === "") throw badKey("revoked_key");
+    requireScope(permission, held.split(",") as readonly Scope[]);
+  } else {
+    if (held === "") throw notMember();
+    throw new PermissionDenied(`This needs the role ${rolesOf(permission).join(" or ")}: the caller's is ${held}`);
   }
-  const {
-    rows: [row],
-  } = await readOne(database, { tenantId }, (db) =>
-    db.execute<{ scopes: string }>(sql`
-      select array_to_json(scopes)::text as scopes from api_keys
-      where tenant_id = ${tenantId}::uuid and id = ${id}::uuid and ${sql.raw(isValidKey)}`),
-  );
-  if (row === undefined) throw badKey("revoked_key");
-  requireScope(permission, JSON.parse(row.scopes));
 }
 
 /** Throws `PermissionDenied` that names the scopes which the key needs. */
@@ -129,17 +112,13 @@ export function createAuthorityCheck(database: Database) {
   };
 }
 
-/** The SQLSTATE that `require_member` and `require_api_key` of the database raise, and nothing else. */
+/** The SQLSTATE that `require_authority` of the database raises, and nothing else. Its message is what the caller holds, with commas. */
 const lacksAuthority = "SS403";
 
 function callerOf({ kind, tenantId, id, permission }: AllowedPrincipal): Caller {
-  const check = kind === "user" ? "require_member" : "require_api_key";
+  if (kind === "api_key" && !isUuid(id)) throw badToken("malformed");
   const needed = kind === "user" ? rolesOf(permission) : permissions[permission].scopes;
   // Roles and scopes are words of ours.
-  const values = [literal(tenantId), literal(id), literal(`{${needed.join(",")}}`)];
-  return { tenantId, actor: `${kind}:${id}`, authority: `select scanstream.${check}(${values.join(", ")})` };
-}
-
-function requireStorableId(principal: Principal): void {
-  if (principal.kind === "api_key" && !isUuid(principal.id)) throw badToken("malformed");
+  const values = [tenantId, kind, id, `{${needed.join(",")}}`].map(literal);
+  return { tenantId, actor: `${kind}:${id}`, authority: `select scanstream.require_authority(${values.join(", ")})` };
 }
