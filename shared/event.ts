@@ -87,8 +87,8 @@ export function isTerminalEventType(type: string): boolean {
   return type.endsWith(".end");
 }
 
-/** Checks all but the size of an event. Throws `EventError` (a `TypeError`) naming what is wrong. */
-export function requireEvent(type: unknown, payload: unknown): CheckedEvent {
+/** Checks an event and encodes its payload. Throws `EventError` (a `TypeError`) that names what is wrong. */
+export function encodeEvent(type: unknown, payload: unknown): EncodedEvent {
   if (typeof type !== "string" || !eventTypePattern.test(type)) {
     const shown = typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : typeof type;
     throw invalid(`event type ${shown} is not <resource>.<verb> in lower case, of at most 200 characters`);
@@ -99,17 +99,9 @@ export function requireEvent(type: unknown, payload: unknown): CheckedEvent {
   if (isTerminalEventType(type) && !isUuid(payload[`${resource}_id`])) {
     throw invalid(`a terminal event carries the UUID of its resource as ${JSON.stringify(`${resource}_id`)}`);
   }
-  return { type, payload };
-}
-
-/** Checks an event and encodes its payload. Throws as `requireEvent`, and with the code `too_large`. */
-export function encodeEvent(type: unknown, payload: unknown): EncodedEvent {
-  const event = requireEvent(type, payload);
-  const data = JSON.stringify(event.payload);
-  if (isLongerThan(data, maxPayloadBytes)) {
-    throw new EventError("too_large", `Cannot publish an event: the payload is larger than ${maxPayloadBytes} bytes`);
-  }
-  return { type: event.type, data };
+  const data = JSON.stringify(payload);
+  if (!isLongerThan(data, maxPayloadBytes)) return { type, data };
+  throw new EventError("too_large", `Cannot publish an event: the payload is larger than ${maxPayloadBytes} bytes`);
 }
 
 /** As `encodeEvent`. Throws `EventError` also for the channel's own terminal event when it names another resource. */
