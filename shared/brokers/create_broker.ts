@@ -15,11 +15,11 @@ interface BrokerDriver extends MessagePublisher {
 
 export function createBroker(driver: BrokerDriver): Broker {
   const publish = boundWaiting((channel, message) => driver.publish(channel, message));
-  const enders = new Set<() => void>();
-  let isClosed = false;
+  const closing = new AbortController();
+  closing.signal.addEventListener("abort", () => driver.close());
 
   function requireOpen(action: string): void {
-    if (isClosed) throw brokerClosed(action);
+    if (closing.signal.aborted) throw brokerClosed(action);
   }
 
   return {
@@ -34,10 +34,10 @@ export function createBroker(driver: BrokerDriver): Broker {
       requireOpen("subscribe");
       // Aborts when the subscription is over.
       const ending = new AbortController();
+      const end = () => ending.abort();
+      signal.addEventListener("abort", end, { signal: ending.signal });
+      closing.signal.addEventListener("abort", () => lose("ended"), { signal: ending.signal });
       let isOpen = false;
-      const end = () => lose("ended");
-      enders.add(end);
-      signal.addEventListener("abort", release, { once: true });
       const guarded: SubscriptionHandlers = {
         onMessage(message) {
           // The signal decides, not the listener on it: nothing is handed over from the moment of the abort.
@@ -52,21 +52,15 @@ export function createBroker(driver: BrokerDriver): Broker {
         if (ending.signal.aborted) throw unavailable("Cannot subscribe: the broker was lost");
         isOpen = true;
       } catch (error) {
-        release();
+        end();
         throw error;
       }
 
       /** While it is opening, the confirmation gives the reason. */
       function lose(reason: LostReason): void {
         if (ending.signal.aborted) return;
-        release();
+        end();
         if (isOpen && !signal.aborted) handlers.onLost(reason);
-      }
-
-      function release(): void {
-        enders.delete(end);
-        signal.removeEventListener("abort", release);
-        ending.abort();
       }
     },
 
@@ -77,10 +71,6 @@ export function createBroker(driver: BrokerDriver): Broker {
     },
 
     /** Every subscription is lost as `ended`. */
-    async close() {
-      isClosed = true;
-      driver.close();
-      for (const end of Array.from(enders)) end();
-    },
+    close: async () => closing.abort(),
   };
 }
