@@ -1,28 +1,27 @@
-import { randomUUID } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { deletingByAge } from "../../../../gateway/features/retention.ts";
 import { runTasks } from "../../../../gateway/features/features.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
+import { aChange } from "../../../support/change_builders.ts";
+import { buildFinding, createProducer } from "../../../support/producers.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
-import { createScan, openTestGateway } from "../../../support/test_gateway.ts";
-import { findingEvents } from "../../../support/published.ts";
+import { openTestGateway } from "../../../support/test_gateway.ts";
 
 const gateway = await openTestGateway();
 const key = `Api-Key ${gateway.acme.apiKey}`;
 
+const producer = createProducer(gateway.url, gateway.acme.apiKey);
+
 const { send, owner } = gateway;
 
 async function fullScan(status?: string): Promise<string> {
-  const { id, channel } = await createScan(gateway, gateway.acme);
-  const finding = (fingerprint: string) => ({ fingerprint, check: "c", status: "FAIL" });
-  const events = findingEvents(id, [finding("a"), finding("b")]);
-  expect((await send("POST", `/channels/${channel}/events`, events)).status).toBe(202);
-  if (status !== undefined) await send("PATCH", `/scans/${id}`, { status });
-  const stored = await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as: key });
-  expect(stored.status).toBe(201);
+  const { id, store, end } = await producer.register({});
+  await store([buildFinding(), buildFinding()]);
+  if (status !== undefined) await end(status, {});
+  expect((await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as: key })).status).toBe(201);
   return id;
 }
 
@@ -83,15 +82,9 @@ describe("RETENTION_DAYS", () => {
   });
 
   test("deletes monitors that ended longer ago, with their changes", async () => {
-    const id = randomUUID();
-    await send("PUT", `/monitors/${id}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
-    await send("PATCH", `/monitors/${id}`, { status: "ended" });
-    await owner(
-      `insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id, resource_name, to_status, from_waived, to_waived, actual, rule_status, rule_severity, seen_at, cause, explained_by)
-       select $1::uuid, $2::uuid, gen_random_uuid(), n, 'c', n::text, '', '', '', 'FAIL', false, false, '', 'FAIL', 'low', now(), 'log', '[]' from generate_series(1, 30) as n`,
-      gateway.acme.id,
-      id,
-    );
+    const { id, store, update } = await producer.follow();
+    await store([aChange(), aChange()]);
+    await update({ status: "ended" });
     await run(30);
     expect((await send("GET", `/monitors/${id}`)).status).toBe(200);
     await age(id, 31, "monitors");

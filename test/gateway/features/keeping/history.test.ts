@@ -19,11 +19,12 @@ import type { Organization, OrganizationHistory } from "../../../../shared/schem
 import { fuzzed } from "../../../fuzz/fuzzed.ts";
 import { aChange, fail, pass } from "../../../support/change_builders.ts";
 import { createMonitorClient } from "../../../support/monitor_client.ts";
-import { findingEvents } from "../../../support/published.ts";
+import { buildFinding, createProducer } from "../../../support/producers.ts";
 import { openTestGateway } from "../../../support/test_gateway.ts";
 
 /** On PostgreSQL, as the application's role, and bound to what the shared core says of the same runs. */
 const gateway = await openTestGateway();
+const producer = createProducer(gateway.url, gateway.acme.apiKey);
 
 type Verdict = Exclude<NewChange["to"], null>;
 type Verdicts = Readonly<Record<string, Verdict | undefined>>;
@@ -39,11 +40,6 @@ const period = { from: base - hour, to: base + 6 * 24 * hour };
 const isoOf = (ms: number) => new Date(ms).toISOString();
 const dependencies = () => ({ database: gateway.database, ...recordEvents(), log: silentLog, nowMs: Date.now });
 const newUrl = () => `https://${randomUUID()}.okta.com`;
-
-async function send(method: string, path: string, json?: unknown): Promise<void> {
-  const response = await gateway.send(method, path, json);
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-}
 
 async function organizationOf(orgUrl: string): Promise<Organization> {
   const { items } = await gateway.read<{ readonly items: readonly Organization[] }>("/organizations?limit=200");
@@ -70,12 +66,10 @@ function entriesOf(verdicts: Verdicts) {
   );
 }
 
-async function startScan(orgUrl: string, verdicts: Verdicts): Promise<string> {
-  const id = randomUUID();
-  await send("PUT", `/scans/${id}`, { org_url: `${orgUrl}/` });
-  const findings = entriesOf(verdicts).map(([check, verdict]) => ({ fingerprint: `${check}:1`, check, ...verdict }));
-  await send("POST", `/channels/scan:${gateway.acme.id}:${id}/events`, findingEvents(id, findings));
-  return id;
+async function startScan(orgUrl: string, verdicts: Verdicts) {
+  const scan = await producer.register({ org_url: `${orgUrl}/` });
+  await scan.store(entriesOf(verdicts).map(([check, verdict]) => buildFinding({ check, ...verdict })));
+  return scan;
 }
 
 const intervalHours = 2;
@@ -189,24 +183,23 @@ describe("the state of an organization", () => {
     const state = () => organizationOf(orgUrl);
     const none = { fail: 0, pass: 0, not_evaluated: 29, last_scan_id: null };
     for (const end of ["cancelled", "failed", "expired", "deleted"] as const) {
-      const id = await startScan(orgUrl, { [idle]: fail });
-      if (end === "deleted") await send("DELETE", `/scans/${id}`);
+      const { id, update } = await startScan(orgUrl, { [idle]: fail });
+      if (end === "deleted") await gateway.send("DELETE", `/scans/${id}`);
       else if (end === "expired") {
         await gateway.owner("update scans set updated_at = now() - interval '1 hour' where id = $1::uuid", id);
         await runTasks([scanFeature], dependencies());
-      } else await send("PATCH", `/scans/${id}`, { status: end });
+      } else await update({ status: end });
       expect(await state(), end).toMatchObject(none);
     }
     expect(await historyOf(orgUrl)).toEqual([]);
-    const whole = await startScan(orgUrl, { [idle]: fail, [adminConsole]: pass });
-    await send("PATCH", `/scans/${whole}`, { status: "completed" });
+    await (await startScan(orgUrl, { [idle]: fail, [adminConsole]: pass })).update({ status: "completed" });
     const one = await startScan(orgUrl, { [idle]: pass });
-    await send("PATCH", `/scans/${one}`, { status: "completed" });
+    await one.update({ status: "completed" });
     expect(await state(), "a scan of one rule changes no other").toMatchObject({
       ...none,
       pass: 2,
       not_evaluated: 27,
-      last_scan_id: one,
+      last_scan_id: one.id,
     });
   });
 
@@ -214,8 +207,7 @@ describe("the state of an organization", () => {
     const orgUrl = newUrl();
     const monitor = createMonitor(orgUrl);
     await monitor.poll(Date.now() - hour, { [idle]: pass });
-    const id = await startScan(orgUrl, { [idle]: fail, [adminConsole]: fail });
-    await send("PATCH", `/scans/${id}`, { status: "completed" });
+    await (await startScan(orgUrl, { [idle]: fail, [adminConsole]: fail })).update({ status: "completed" });
     expect(await organizationOf(orgUrl)).toMatchObject({ pass: 1, fail: 1, monitor_status: "running" });
     await monitor.client.patch({ status: "ended" });
     expect(await organizationOf(orgUrl)).toMatchObject({ pass: 0, fail: 2, monitor_status: "ended" });

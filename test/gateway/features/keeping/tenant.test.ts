@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { aChange } from "../../../support/change_builders.ts";
+import { buildFinding, createProducer } from "../../../support/producers.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
 import type { TestTenant } from "../../../support/operator.ts";
 import { createScan, problemOf, openTestGateway } from "../../../support/test_gateway.ts";
 import { seedTenant } from "../../../drizzle/seed.ts";
-import { changeEvents, findingEvents } from "../../../support/published.ts";
 
 /** In the order of the file. */
 const exportedNames = [
@@ -23,32 +22,17 @@ const exportedNames = [
 ];
 
 /** Scans with findings, reports and without, and a monitor with changes. */
-async function fill({ id: tenantId, apiKey }: TestTenant) {
+async function fill({ apiKey }: TestTenant) {
+  const producer = createProducer(gateway.url, apiKey);
+  const findings = Array.from({ length: 700 }, (_, n) =>
+    buildFinding({ actual: `é "quoted" \\ 😀 ${n}`, evaluation: `first\n→ ${n}` }),
+  );
+  await producer.scanned(findings);
+  const { id } = await producer.scanned(findings);
   const as = `Api-Key ${apiKey}`;
-  const sendAll = async (method: string, path: string, json?: unknown) => {
-    const response = await gateway.send(method, path, json, as);
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  };
-  for (let at = 0; at < 2; at += 1) {
-    const id = randomUUID();
-    await sendAll("PUT", `/scans/${id}`, { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 1 });
-    const findings = Array.from({ length: 700 }, (_, n) => ({
-      fingerprint: `f${n}`,
-      check: "c",
-      status: "FAIL",
-      actual: `é "quoted" \\ 😀 ${n}`,
-      evaluation: `first\n→ ${n}`,
-    }));
-    for (const batch of [findings.slice(0, 350), findings.slice(350)]) {
-      await sendAll("POST", `/channels/scan:${tenantId}:${id}/events`, findingEvents(id, batch));
-    }
-    await sendAll("PATCH", `/scans/${id}`, { status: "completed", checks_done: 1, fail: 1 });
-    if (at > 0) await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as });
-  }
-  const monitor = randomUUID();
-  await sendAll("PUT", `/monitors/${monitor}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
-  await sendAll("POST", `/channels/monitor:${tenantId}:${monitor}/events`, changeEvents(monitor, [aChange()]));
-  await sendAll("POST", "/decisions", { kind: "waiver", check: randomUUID(), reason: "accepted", expires: "never" });
+  await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as });
+  await (await producer.follow()).store([aChange()]);
+  await gateway.send("POST", "/decisions", { kind: "waiver", check: "c", reason: "accepted", expires: "never" }, as);
 }
 
 const gateway = await openTestGateway({ RETENTION_DAYS: "90" });

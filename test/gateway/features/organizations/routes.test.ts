@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type {
   Organization,
   OrganizationDetails,
@@ -10,7 +9,7 @@ import { aChange } from "../../../support/change_builders.ts";
 import { createMonitorClient } from "../../../support/monitor_client.ts";
 import { buildFinding, createProducer } from "../../../support/producers.ts";
 import { readStream, openTestGateway } from "../../../support/test_gateway.ts";
-import { eventsIn, findingEvents } from "../../../support/published.ts";
+import { eventsIn } from "../../../support/published.ts";
 
 const gateway = await openTestGateway();
 
@@ -18,21 +17,9 @@ const [idle, adminConsole] = ["signon_global_session_idle_timeout_15min", "appli
 
 const { send, read: get } = gateway;
 
-async function scan(orgUrl: string, findings: readonly object[]): Promise<string> {
-  const id = randomUUID();
-  await send("PUT", `/scans/${id}`, { org_url: orgUrl });
-  await send("PATCH", `/scans/${id}`, { status: "running" });
-  await send("POST", `/channels/scan:${gateway.acme.id}:${id}/events`, findingEvents(id, findings));
-  expect((await send("PATCH", `/scans/${id}`, { status: "completed" })).status).toBe(200);
-  return id;
-}
-
-const finding = (check: string, status: string, more: object = {}) => ({
-  check,
-  fingerprint: `${check}:${status}`,
-  status,
-  ...more,
-});
+const producer = createProducer(gateway.url, gateway.acme.apiKey);
+const scan = async (org_url: string, ...findings: readonly Parameters<typeof buildFinding>[0][]) =>
+  (await producer.scanned(findings.map(buildFinding), { org_url })).id;
 
 async function organizationOf(orgUrl: string): Promise<Organization> {
   const { items } = await get<{ readonly items: readonly Organization[] }>("/organizations?limit=200");
@@ -41,21 +28,29 @@ async function organizationOf(orgUrl: string): Promise<Organization> {
   return found;
 }
 
-const aHost = () => `${randomUUID()}.okta.com`;
+const aHost = () => `${crypto.randomUUID()}.okta.com`;
+
+interface ExposurePage {
+  readonly items: readonly OrganizationExposure[];
+  readonly next_cursor: string | null;
+}
+
 const historyOf = (id: string, query = "") => get<OrganizationHistory>(`/organizations/${id}/history${query}`);
 
 test("an organization is the lower-case origin of an address, and its row says what was seen last", async () => {
   const host = aHost();
-  await scan(`https://${host.toUpperCase()}:443/app?x=1`, [finding(idle, "PASS"), finding("V-273193", "PASS")]);
-  const last = await scan(`https://${host}`, [
-    finding("OKTA-APP-000020", "FAIL", { severity: "medium" }),
-    finding("V-273193", "FAIL", { severity: "high" }),
-    finding("V-273194", "MANUAL", { reason: "missing_scope" }),
-    finding("V-273195", "MANUAL", { reason: "not_applicable" }),
-    finding("V-273196", "MANUAL", { reason: "needs_review" }),
-    finding("V-273197", "PASS"),
-    { ...finding("V-273197", "MANUAL", { reason: "needs_review" }), advisory: true },
-  ]);
+  const passing = [idle, "V-273193"].map((check) => ({ check, status: "PASS" }) as const);
+  await scan(`https://${host.toUpperCase()}:443/app?x=1`, ...passing);
+  const last = await scan(
+    `https://${host}`,
+    { check: "OKTA-APP-000020" },
+    { check: "V-273193", severity: "high" },
+    { check: "V-273194", status: "MANUAL", reason: "missing_scope" },
+    { check: "V-273195", status: "MANUAL", reason: "not_applicable" },
+    { check: "V-273196", status: "MANUAL" },
+    { check: "V-273197", status: "PASS" },
+    { check: "V-273197", status: "MANUAL", advisory: true },
+  );
   const organization = await organizationOf(`https://${host}`);
   expect(organization).toEqual({
     id: expect.any(String),
@@ -128,24 +123,16 @@ test("of two monitors that run and disagree the newer one decides, whichever rep
   expect(await organizationOf(org_url)).toMatchObject({ fail: 0, monitor_id: older.id });
 });
 
-describe("history and exposures", () => {
-  let id: string;
-  let host: string;
-  beforeAll(async () => {
-    host = aHost();
-    const monitor = createMonitorClient(gateway);
-    await monitor.put({ org_url: `https://${host}`, interval_seconds: 3600 });
-    const line = (check: string, status: "PASS" | "FAIL", time: string) =>
-      aChange({ check, fingerprint: check, to: { status, reason: null }, seen_at: `2026-11-20T${time}.000Z` });
-    await monitor.post([line(idle, "PASS", "08:00:00"), line(adminConsole, "FAIL", "08:00:00")]);
-    await monitor.post([
-      line(idle, "FAIL", "09:00:00"),
-      line(idle, "PASS", "10:00:00"),
-      line(idle, "FAIL", "11:00:00"),
-    ]);
-    await monitor.patch({ last_look_at: "2026-11-20T12:00:00.000Z" });
-    ({ id } = await organizationOf(`https://${host}`));
-  });
+describe("history and exposures", async () => {
+  const host = aHost();
+  const monitor = createMonitorClient(gateway);
+  await monitor.put({ org_url: `https://${host}`, interval_seconds: 3600 });
+  const line = (check: string, status: "PASS" | "FAIL", time: string) =>
+    aChange({ check, fingerprint: check, to: { status, reason: null }, seen_at: `2026-11-20T${time}.000Z` });
+  await monitor.post([line(idle, "PASS", "08:00:00"), line(adminConsole, "FAIL", "08:00:00")]);
+  await monitor.post([line(idle, "FAIL", "09:00:00"), line(idle, "PASS", "10:00:00"), line(idle, "FAIL", "11:00:00")]);
+  await monitor.patch({ last_look_at: "2026-11-20T12:00:00.000Z" });
+  const { id } = await organizationOf(`https://${host}`);
   const period = "from=2026-11-20T00:00:00Z&to=2026-11-20T23:00:00Z";
 
   test("has the shape of the command's", async () => {
@@ -164,7 +151,7 @@ describe("history and exposures", () => {
   });
 
   test("an exposure that reaches into the period is whole", async () => {
-    const { items } = await get<{ readonly items: readonly OrganizationExposure[] }>(
+    const { items } = await get<ExposurePage>(
       `/organizations/${id}/exposures?rule=V-273186&from=2026-11-20T09:30:00Z&to=2026-11-20T10:30:00Z`,
     );
     expect(items).toMatchObject([
@@ -173,24 +160,24 @@ describe("history and exposures", () => {
   });
 
   test("pages go rule by rule and end, exposures are the newest first of each rule", async () => {
-    const checks: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null;) {
-      const page = await historyOf(id, `?limit=1&${period}${cursor === "" ? "" : `&cursor=${cursor}`}`);
-      checks.push(...(page.organizations[0]?.rules ?? []).map(({ check }) => check));
-      cursor = page.next_cursor;
-    }
-    expect(checks).toEqual([adminConsole, idle]);
-    const found: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null;) {
-      const path: string = `/organizations/${id}/exposures?limit=1${cursor === "" ? "" : `&cursor=${cursor}`}`;
-      const page: { readonly items: readonly OrganizationExposure[]; readonly next_cursor: string | null } =
-        await get(path);
-      found.push(...page.items.map(({ check, opened }) => `${check} ${opened.known_at.slice(11, 16)}`));
-      cursor = page.next_cursor;
-    }
-    expect(found).toEqual([`${adminConsole} 08:00`, `${idle} 11:00`, `${idle} 09:00`]);
+    const pagesOf = async <Page extends { readonly next_cursor: string | null }>(path: string) => {
+      const pages: Page[] = [];
+      for (let query = ""; ; query = `&cursor=${pages.at(-1)?.next_cursor}`) {
+        pages.push(await get<Page>(`/organizations/${id}/${path}limit=1${query}`));
+        if (pages.at(-1)?.next_cursor === null) return pages;
+      }
+    };
+    const rules = await pagesOf<OrganizationHistory>(`history?${period}&`);
+    expect(rules.flatMap(({ organizations: [one] }) => one?.rules.map(({ check }) => check))).toEqual([
+      adminConsole,
+      idle,
+    ]);
+    const found = await pagesOf<ExposurePage>("exposures?");
+    expect(
+      found.flatMap(({ items }) => items.map(({ check, opened }) => `${check} ${opened.known_at.slice(11, 16)}`)),
+    ).toEqual([`${adminConsole} 08:00`, `${idle} 11:00`, `${idle} 09:00`]);
     const open = async (value: string) =>
-      (await get<{ readonly items: readonly unknown[] }>(`/organizations/${id}/exposures?open=${value}`)).items.length;
+      (await get<ExposurePage>(`/organizations/${id}/exposures?open=${value}`)).items.length;
     expect([await open("true"), await open("false")]).toEqual([2, 1]);
   });
 });
@@ -202,9 +189,9 @@ test("the tenant's stream says what an organization is now, at most once a secon
     await send("GET", "/event-stream"),
     new RegExp(`organization\\.updated[^\n]*\n[^\n]*${host}[^\n]*"fail":1`),
   );
-  await scan(`https://${host}`, [finding(idle, "PASS")]);
+  await scan(`https://${host}`, { status: "PASS" });
   let scanId = "";
-  for (let times = 0; times < 5; times += 1) scanId = await scan(`https://${host}`, [finding(idle, "FAIL")]);
+  for (let times = 0; times < 5; times += 1) scanId = await scan(`https://${host}`, {});
   const { id, ...flat } = await organizationOf(`https://${host}`);
   await last;
   const without = readStream(await send("GET", "/event-stream"), `"last_scan_id":null`);
@@ -212,11 +199,7 @@ test("the tenant's stream says what an organization is now, at most once a secon
   await without;
   expect((await send("DELETE", `/organizations/${id}`)).status).toBe(204);
   expect((await send("GET", `/organizations/${id}`)).status).toBe(404);
-  const events = eventsIn(await read) as readonly {
-    readonly type: string;
-    readonly data: Readonly<Record<string, unknown>>;
-  }[];
-  const ofHost = events.filter(({ data }) => data["organization_id"] === id);
+  const ofHost = eventsIn(await read).filter(({ data }) => data["organization_id"] === id);
   const updates = ofHost.filter(({ type }) => type === "organization.updated");
   // Without a pace there are two for each scan.
   expect(updates.length).toBeLessThan(10);
@@ -227,22 +210,20 @@ test("the tenant's stream says what an organization is now, at most once a secon
     last_scan_at: expect.any(String),
   });
   expect(ofHost.at(-1)).toEqual({ type: "organization.deleted", data: { organization_id: id } });
-  await scan(`https://${host}`, [finding(idle, "FAIL")]);
+  await scan(`https://${host}`, {});
   const again = await organizationOf(`https://${host}`);
   expect(again.id).not.toBe(id);
   expect((await historyOf(again.id)).organizations[0]?.rules[0]?.exposures).toHaveLength(1);
 });
 
 test("results of too many checks are refused: each moment of a monitor would be stored with all of them", async () => {
-  const producer = createProducer(gateway.url, gateway.globex.apiKey);
   const checks = Array.from({ length: 400 }, (_, n) => `check_${n}_${"x".repeat(150)}`);
   const refusal = "limited to 32768 characters";
   const monitor = await producer.follow();
   await expect(monitor.store(checks.map((check, n) => aChange({ check, fingerprint: `${n}` })))).rejects.toThrow(
     refusal,
   );
-  const scan = await producer.register({ org_url: "https://acme.okta.com" });
-  await scan.store(checks.map((check) => buildFinding({ check })));
-  await expect(scan.end("completed", {})).rejects.toThrow(refusal);
-  await scan.end("failed", {});
+  const { store, end } = await producer.register({ org_url: "https://acme.okta.com" });
+  await store(checks.map((check) => buildFinding({ check })));
+  await expect(end("completed", {})).rejects.toThrow(refusal);
 });

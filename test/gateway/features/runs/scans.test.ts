@@ -22,36 +22,32 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-describe("POST /scans", () => {
-  test("registers a scan: 201, with every field of the resource", async () => {
-    const body = { org_url: "https://acme.okta.com", client_id: "0oa1", benchmark: null, checks_total: 29 };
-    const response = await gateway.send("POST", "/scans", body, user);
-    expect(response.status).toBe(201);
-    const scan = (await response.json()) as Scan;
-    expect(parse(strictObject(scanSchema.entries), scan)).toMatchObject({ ...body, status: "pending" });
-    expect(response.headers.get("location")).toBe(`/api/v1/scans/${scan.id}`);
-    expect(await read(scan)).toEqual(scan);
-  });
+test("POST registers a scan: 201, with every field of the resource", async () => {
+  const body = { org_url: "https://acme.okta.com", client_id: "0oa1", benchmark: null, checks_total: 29 };
+  const response = await gateway.send("POST", "/scans", body, user);
+  expect(response.status).toBe(201);
+  const scan = (await response.json()) as Scan;
+  expect(parse(strictObject(scanSchema.entries), scan)).toMatchObject({ ...body, status: "pending" });
+  expect(response.headers.get("location")).toBe(`/api/v1/scans/${scan.id}`);
+  expect(await read(scan)).toEqual(scan);
 });
 
-describe("lists", () => {
-  test("a cursor that is not this list's is 400", async () => {
-    const scan = await newScan();
-    await publish(scan, findingEvents(scan.id, [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })]));
-    const findingsCursor = (await listPage(`/scans/${scan.id}/findings?limit=1`)).next_cursor ?? "";
-    const scansCursor = (await listPage("/scans?limit=1")).next_cursor ?? "";
-    const other = await newScan();
-    const ofOther = await gateway.request(`/api/v1/scans/${other.id}/findings?cursor=${findingsCursor}`, { as: key });
-    expect(ofOther.status).toBe(400);
-    for (const cursor of [findingsCursor, "x".repeat(2049), `${scansCursor}x`, btoa('["scans",1,"x"]')]) {
-      const problem = await problemOf(await gateway.request(`/api/v1/scans?cursor=${cursor}`, { as: key }));
-      expect(problem).toMatchObject({ status: 400, code: "malformed" });
-    }
-    expect((await gateway.request(`/api/v1/scans?cursor=${scansCursor}`, { as: key })).status).toBe(200);
-    expect((await gateway.request(`/api/v1/scans/${scan.id}/findings?cursor=${scansCursor}`, { as: key })).status).toBe(
-      400,
-    );
-  });
+test("a cursor that is not this list's is 400", async () => {
+  const scan = await newScan();
+  await publish(scan, findingEvents(scan.id, [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })]));
+  const findingsCursor = (await listPage(`/scans/${scan.id}/findings?limit=1`)).next_cursor ?? "";
+  const scansCursor = (await listPage("/scans?limit=1")).next_cursor ?? "";
+  const other = await newScan();
+  const ofOther = await gateway.request(`/api/v1/scans/${other.id}/findings?cursor=${findingsCursor}`, { as: key });
+  expect(ofOther.status).toBe(400);
+  for (const cursor of [findingsCursor, "x".repeat(2049), `${scansCursor}x`, btoa('["scans",1,"x"]')]) {
+    const problem = await problemOf(await gateway.request(`/api/v1/scans?cursor=${cursor}`, { as: key }));
+    expect(problem).toMatchObject({ status: 400, code: "malformed" });
+  }
+  expect((await gateway.request(`/api/v1/scans?cursor=${scansCursor}`, { as: key })).status).toBe(200);
+  expect((await gateway.request(`/api/v1/scans/${scan.id}/findings?cursor=${scansCursor}`, { as: key })).status).toBe(
+    400,
+  );
 });
 
 describe("PATCH /scans/{id}", () => {
@@ -86,21 +82,19 @@ describe("PATCH /scans/{id}", () => {
   });
 });
 
-describe("the end of a scan", () => {
-  test("one of many concurrent PATCHes ends the scan, and its end is published once", async () => {
-    const scan = await newScan();
-    const published: string[] = [];
-    const listening = new AbortController();
-    const handlers = { onMessage: (message: string) => void published.push(message), onLost() {} };
-    await gateway.gateway.parts.dependencies.broker.subscribe(scan.channel, handlers, listening.signal);
-    const statuses = await Promise.all(
-      Array.from({ length: 6 }, async () => (await patch(scan, { status: "completed" })).status),
-    );
-    listening.abort();
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    expect(statuses.filter((status) => status === 409)).toHaveLength(5);
-    expect(published.map((message) => (JSON.parse(message) as { type: string }).type)).toEqual(["scan.end"]);
-  });
+test("one of many concurrent PATCHes ends the scan, and its end is published once", async () => {
+  const scan = await newScan();
+  const published: string[] = [];
+  const listening = new AbortController();
+  const handlers = { onMessage: (message: string) => void published.push(message), onLost() {} };
+  await gateway.gateway.parts.dependencies.broker.subscribe(scan.channel, handlers, listening.signal);
+  const statuses = await Promise.all(
+    Array.from({ length: 6 }, async () => (await patch(scan, { status: "completed" })).status),
+  );
+  listening.abort();
+  expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+  expect(statuses.filter((status) => status === 409)).toHaveLength(5);
+  expect(published.map((message) => (JSON.parse(message) as { type: string }).type)).toEqual(["scan.end"]);
 });
 
 describe("findings", () => {
