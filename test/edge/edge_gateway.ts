@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { channelKeys } from "../../shared/brokers/channel_key.ts";
-import { call, createScan, keyOf, openStream, type GatewayCase, type GatewayUnderTest } from "../contract/harness.ts";
+import { call, createScan, keyOf, openStream, type GatewayCase } from "../contract/harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { startDenoGateway, startNodeGateway, startWranglerDev, type ServerProcess } from "../support/server_process.ts";
 
@@ -64,24 +64,31 @@ function startOn(runtime: Runtime, backends: EdgeBackends, bounds: Variables): P
   return runtime === "Node" ? startNodeGateway(environment) : startDenoGateway(environment);
 }
 
-/** One test for each case. */
-export function describeGateway(name: string, cases: readonly GatewayCase[], gatewayOf: () => GatewayUnderTest): void {
+/** One test for each case, and one for what the gateway said meanwhile. */
+export function describeGateway(name: string, cases: readonly GatewayCase[], gateway: EdgeGateway): void {
   describe(name, () => {
-    for (const one of cases) test.concurrent(one.name, () => one.run(gatewayOf()));
+    for (const one of cases) test.concurrent(one.name, () => one.run(gateway));
+  });
+
+  test("S9: no secret reached the log, and nothing failed unseen", () => {
+    const output = gateway.output();
+    expect(output).toContain('"route":"/api/v1/scans/:id/event-stream"');
+    expect(output).not.toMatch(/uncaught|a request failed|could not be/i);
+    for (const secret of gateway.backends.secrets) expect(output).not.toContain(secret);
   });
 }
 
 /** Tests how a second gateway over the same servers stops. */
 export function testLeaving(
-  gatewayOf: () => EdgeGateway,
+  gateway: EdgeGateway,
   start: (environment: Variables) => Promise<ServerProcess>,
   until: "its time has passed" | "a second signal",
 ): void {
   test(`S7: after SIGTERM it says that it is not ready for DRAIN_DELAY_SECONDS, and serves on, until ${until}`, async () => {
-    const { backends, tenant } = gatewayOf();
+    const { backends, tenant } = gateway;
     const seconds = until === "a second signal" ? "600" : "15";
     const leaving = await start({ ...backends.processEnvironment, ...smallBounds, DRAIN_DELAY_SECONDS: seconds });
-    const there = { ...gatewayOf(), url: leaving.url };
+    const there = { ...gateway, url: leaving.url };
     const open = async () => openStream(there, (await createScan(there)).event_stream, keyOf(tenant));
     const ready = () => call(leaving, "/readyz", { headers: { connection: "close" } });
     const early = await open();

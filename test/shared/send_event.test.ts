@@ -35,40 +35,36 @@ describe("sendEvent", () => {
   });
 });
 
-describe("the bound on a payload", () => {
-  const frame = JSON.stringify({ text: "" }).length;
+const frameBytes = JSON.stringify({ text: "" }).length;
 
-  test.each([
-    ["ASCII", "a", 1],
-    ["two-byte text", "é", 2],
-    ["three-byte text", "€", 3],
-    ["text outside the basic plane", "😀", 4],
-  ])("counts UTF-8 bytes of %s: the limit is included", (_, character, bytes) => {
-    const count = Math.floor((maxPayloadBytes - frame) / bytes);
-    const padding = "a".repeat(maxPayloadBytes - frame - count * bytes);
-    const text = character.repeat(count) + padding;
-    const atTheLimit = encodeEvent("scan.progress", { text });
-    expect(new TextEncoder().encode(atTheLimit.data).byteLength).toBe(maxPayloadBytes);
-    expect(parseMessage(toMessage(atTheLimit))).toEqual(atTheLimit);
-    const overTheLimit = () => encodeEvent("scan.progress", { text: `${text}a` });
-    expect(overTheLimit).toThrow(EventError);
-    expect(overTheLimit).toThrow(/larger than 65536 bytes/);
-  });
+test.each([
+  ["ASCII", "a", 1],
+  ["two-byte text", "é", 2],
+  ["three-byte text", "€", 3],
+  ["text outside the basic plane", "😀", 4],
+])("a payload is limited in UTF-8 bytes of %s, the limit included", (_, character, bytes) => {
+  const count = Math.floor((maxPayloadBytes - frameBytes) / bytes);
+  const padding = "a".repeat(maxPayloadBytes - frameBytes - count * bytes);
+  const text = character.repeat(count) + padding;
+  const atTheLimit = encodeEvent("scan.progress", { text });
+  expect(new TextEncoder().encode(atTheLimit.data).byteLength).toBe(maxPayloadBytes);
+  expect(parseMessage(toMessage(atTheLimit))).toEqual(atTheLimit);
+  const overTheLimit = () => encodeEvent("scan.progress", { text: `${text}a` });
+  expect(overTheLimit).toThrow(EventError);
+  expect(overTheLimit).toThrow(/larger than 65536 bytes/);
 });
 
-describe("parseMessage", () => {
-  test.each([
-    "",
-    "{}",
-    "garbage",
-    `{"type":"scan.explode","data":{}}`,
-    `{"type":"scan.progress","data":{"a":{"b":1}}}`,
-    `{"type":"scan.progress\\nid: 1","data":{}}`,
-    `{"type":"scan.end","data":{}}`,
-    `{"type":"scan.progress","data":{}`,
-    `{"type":"scan.progress","data":{"text":"${"a".repeat(maxPayloadBytes)}"}}`,
-    "x".repeat(2_000_000),
-  ])("gives null for %.60j", (text) => {
-    expect(parseMessage(text)).toBeNull();
-  });
+test.each([
+  "",
+  "{}",
+  "garbage",
+  `{"type":"scan.explode","data":{}}`,
+  `{"type":"scan.progress","data":{"a":{"b":1}}}`,
+  `{"type":"scan.progress\\nid: 1","data":{}}`,
+  `{"type":"scan.end","data":{}}`,
+  `{"type":"scan.progress","data":{}`,
+  `{"type":"scan.progress","data":{"text":"${"a".repeat(maxPayloadBytes)}"}}`,
+  "x".repeat(2_000_000),
+])("parseMessage gives null for %.60j", (text) => {
+  expect(parseMessage(text)).toBeNull();
 });

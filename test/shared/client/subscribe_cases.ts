@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { inspect } from "node:util";
 import type { ScanEvents } from "../../../shared/schemas/scan.ts";
 import { subscribe, SubscribeError, type SubscribeOptions } from "../../../shared/client/subscribe.ts";
 import {
@@ -10,7 +11,6 @@ import {
   stream,
   type Answer,
 } from "../../support/scripted_server.ts";
-import { credentialCases } from "./credential_cases.ts";
 import { followCases } from "./follow_cases.ts";
 import { pauseCases } from "./pause_cases.ts";
 import { snapshotCases } from "./snapshot_cases.ts";
@@ -21,7 +21,6 @@ const nothing = () => undefined;
 
 /** Promises of `subscribe` as plain functions, the same on every runtime. */
 export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
-  ...credentialCases,
   ...pauseCases,
   ...subscribeSlowCases,
   ...snapshotCases,
@@ -58,6 +57,58 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     const first = ["connecting", "refetch", "live", "scan.progress 1"];
     const second = ["refetch", "live", "scan.progress 2", "scan.end", "ended"];
     assert.deepEqual(log.entries, [...first, "reconnecting cut", "reconnecting cut", ...second]);
+  },
+
+  "requests one fresh token after 401, and again after the stream was open in between": async () => {
+    const refused = problem(401, "The token has expired");
+    await using server = await startScriptedServer(refused, cutStream(), refused, stream(end));
+    const requests: boolean[] = [];
+    const log = watch(server.url, {
+      getAccessToken: ({ wasRefused }) => {
+        requests.push(wasRefused);
+        return wasRefused ? "fresh" : "stale";
+      },
+    });
+    assert.equal((await log.finished).state, "ended");
+    assert.deepEqual(requests, [false, true, false, true]);
+    assert.deepEqual(
+      server.requests.map(({ headers }) => headers.authorization),
+      ["Bearer stale", "Bearer fresh", "Bearer stale", "Bearer fresh"],
+    );
+  },
+
+  "gives up at the first 401 to an API key": async () => {
+    await using server = await startScriptedServer(problem(401, "Unknown API key"));
+    const over = await watch(server.url, { apiKey: "sk_live_1" }).finished;
+    assert.equal(over.state, "failed");
+    assert.equal(over.error.code, "not_authenticated");
+    assert.equal(over.error.detail, "Unknown API key");
+    assert.equal(server.requests.length, 1);
+    assert.equal(server.requests[0]?.headers.authorization, "Api-Key sk_live_1");
+  },
+
+  "fails when getAccessToken gives no token, without quoting it": async () => {
+    await using server = await startScriptedServer(stream(end));
+    const over = await watch(server.url, { getAccessToken: () => "secret\nsecret" }).finished;
+    assert.equal(over.state === "failed" && over.error.code, "callback_failed");
+    assert.doesNotMatch(inspect(over, { depth: 10 }), /secret/);
+  },
+
+  "refuses wrong options, without quoting a secret": async () => {
+    const wrong: [string | URL, SubscribeOptions<ScanEvents>, RegExp][] = [
+      ["ftp://example.test/", {}, /URL "ftp:/],
+      ["/api/v1/event-stream", {}, /is relative: expected http: or https:/],
+      ["https://example.test/", { apiKey: "se cret" }, /apiKey/],
+      ["https://example.test/", { apiKey: "key", getAccessToken: () => "token" }, /both apiKey and getAccessToken/],
+      ["https://example.test/", { heartbeatMs: 0 }, /heartbeatMs 0/],
+      ["https://example.test/", { connectTimeoutMs: Number.NaN }, /connectTimeoutMs NaN/],
+      ["https://example.test/", { backoffMs: [10, 5] }, /backoffMs \[10, 5\]/],
+    ];
+    for (const [url, options, message] of wrong) {
+      const refusing = () => subscribe(url, options);
+      assert.throws(refusing, message);
+      assert.throws(refusing, (error) => !/se cret/.test(String(error)));
+    }
   },
 
   "reports the server's reason when it closes the stream": async () => {

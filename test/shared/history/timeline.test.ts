@@ -105,22 +105,20 @@ describe("exposuresOf", () => {
   });
 });
 
-describe("daysOf", () => {
-  it("gives the worst that was known on each UTC day", () => {
-    const day = dayMs / tick;
-    const scans = [
-      ...scan("a", 5, 8, pass),
-      ...scan("b", day - 2, day + 2, fail),
-      ...scan("c", day + 5, day + 6, pass),
-      ...scan("d", 3 * day, 3 * day + 1, notApplicable),
-    ];
-    expect(daysOf(timelineOf(check, scans), span(0, 4 * day))).toEqual([
-      { day: "1970-01-01", status: "FAIL", known_seconds: 5 },
-      { day: "1970-01-02", status: "FAIL", known_seconds: 3 },
-      { day: "1970-01-03", status: "UNKNOWN", known_seconds: 0 },
-      { day: "1970-01-04", status: "MANUAL", reason: "not_applicable", known_seconds: 1 },
-    ]);
-  });
+it("daysOf gives the worst that was known on each UTC day", () => {
+  const day = dayMs / tick;
+  const scans = [
+    ...scan("a", 5, 8, pass),
+    ...scan("b", day - 2, day + 2, fail),
+    ...scan("c", day + 5, day + 6, pass),
+    ...scan("d", 3 * day, 3 * day + 1, notApplicable),
+  ];
+  expect(daysOf(timelineOf(check, scans), span(0, 4 * day))).toEqual([
+    { day: "1970-01-01", status: "FAIL", known_seconds: 5 },
+    { day: "1970-01-02", status: "FAIL", known_seconds: 3 },
+    { day: "1970-01-03", status: "UNKNOWN", known_seconds: 0 },
+    { day: "1970-01-04", status: "MANUAL", reason: "not_applicable", known_seconds: 1 },
+  ]);
 });
 
 const someResult = fc.constantFrom(pass, fail, manual, notApplicable, unreadable, interrupted);
