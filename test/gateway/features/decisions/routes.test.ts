@@ -38,7 +38,7 @@ async function completeScan(findings: readonly ReturnType<typeof buildFinding>[]
   return { id: scan.id, end: (status = "completed") => scan.end(status, { pass: 0, fail: 1, manual: 0 }) };
 }
 
-/** What was done, and by whom, the first of it first. */
+/** Actions on a decision with their actors, oldest first. */
 async function auditOf(target: string) {
   const { items } = await gateway.read<{ readonly items: readonly AuditEvent[] }>(`/audit?target=${target}`);
   return items.map(({ action, actor }) => `${action} by ${actor.kind} ${actor.id}`).toReversed();
