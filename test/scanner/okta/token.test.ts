@@ -74,11 +74,9 @@ async function judge(request: SeenRequest, providerMs: number): Promise<Reply> {
 }
 
 test.each([
-  ["in step", 0, 1],
   ["20 s fast", 20_000, 1],
   ["4 min slow", -240_000, 1],
   ["a minute fast", 60_000, 2],
-  ["3 h fast", 3 * hourMs, 2],
   ["ten years fast", 10 * 8766 * hourMs, 2],
 ])("logs in with a clock that is %s", async (_, aheadMs, requests) => {
   const { idp, login } = await setUpClient({ aheadMs, token: judge });
@@ -165,6 +163,13 @@ test.each<[string, Reply, string, string]>([
   ["500", { status: 500, body: "<html>oops</html>" }, "provider_error", "status page"],
   ["429", outOfRequests, "provider_error", "rate limit"],
   ["a token that is none", { body: { token_type: "Bearer" } }, "provider_error", "organization's"],
+  ["a token of another type", { body: { token_type: [], access_token: {} } }, "provider_error", "organization's"],
+  [
+    "an error of another type",
+    { status: 400, body: { error: {}, error_description: [] } },
+    "provider_error",
+    "not as expected",
+  ],
   [
     "a token that would break a header",
     { body: { token_type: "Bearer", access_token: "a\r\nx: y" } },
