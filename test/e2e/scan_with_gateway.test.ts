@@ -1,14 +1,5 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { expect, test, vi } from "vitest";
-import type { Overview } from "../../gateway/features/tenant/overview_schema.ts";
-import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
-import { findingSchema } from "../../gateway/web/model/finding.ts";
-import { toViews } from "../../gateway/web/model/needs_you.ts";
-import { countRules, toRules } from "../../gateway/web/model/rules.ts";
-import { withOverview } from "../../gateway/web/model/tenant_state.ts";
+import { expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { openGateway } from "../../shared/client/gateway_client.ts";
 import type { Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { callCommand } from "../support/called_command.ts";
@@ -114,37 +105,6 @@ test("a waiver is counted by a scan and offline, until it is withdrawn", async (
 
   await gateway.request(`/api/v1/decisions/${id}`, { method: "DELETE", as });
   expect((await scan("--decisions-from-gateway")).code).toBe(1);
-});
-
-test("the page counts the waivers and attestations of a scan's file as its report does", async () => {
-  vi.stubGlobal("CHECK_CATALOG", {});
-  stage.org.change("mfa-off");
-  const decided = { reason: "agreed", by: "J. Doe", expires: "2099-01-31" };
-  const decisions = [
-    { check: "V-273193", ...decided },
-    { check: "V-273187", ...decided, expires: "2020-01-31" },
-    { check: "V-273194", status: "PASS", ...decided },
-  ];
-  await writeFile(join(stage.path, "decisions.json"), JSON.stringify(decisions));
-  const { stdout } = await call(["scan", "--decisions", "decisions.json", "--format", "json", "--quiet"]);
-  const { scan: run, summary } = JSON.parse(stdout) as Report;
-  expect(summary).toMatchObject({ waived: 1, attested: 1 });
-
-  const [nowMs, reader] = [
-    Date.now(),
-    openGateway({ url: gateway.url, apiKey: gateway.acme.apiKey, timeoutMs: 10_000 }),
-  ];
-  const path = `/api/v1/scans/${run.id}/findings`;
-  const findings = await reader.list(path, findingSchema, new AbortController().signal);
-  const index = indexDecisions([], { orgUrl: run.org_url, nowMs });
-  const counts = countRules(toRules({ findings, results: [], changes: [], history: null }, index));
-  const { pass, fail, manual, not_applicable, waived } = counts;
-  expect(summary).toMatchObject({ pass, fail, manual, not_applicable, waived });
-  const tenant = withOverview(null, await gateway.read<Overview>("/overview"));
-  const connection = { state: "live", problem: null, retryAtMs: null } as const;
-  const views = toViews({ ...tenant, connection, readUntilMs: nowMs }, nowMs);
-  const view = views.find(({ organization }) => organization.org_url === run.org_url);
-  expect(view).toMatchObject({ organization: { cat1_open: 1 }, cat1Open: 0, needs: [] });
 });
 
 test("without the decisions that were asked for nothing is scanned: 2, one line, no report", async () => {
