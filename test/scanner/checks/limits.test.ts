@@ -80,12 +80,6 @@ describe("an active one among others is enough", () => {
   });
 });
 
-test("the lockout's check asks for directories only where a policy is lax", () => {
-  const { conditionalArtifacts } = findCheck("authenticator_password_lockout_threshold_3");
-  expect(conditionalArtifacts(passwords("lockout.maxAttempts", 3))).toEqual([]);
-  expect(conditionalArtifacts(passwords("lockout.maxAttempts", 10))).toContain("apps");
-});
-
 function sessionPolicies(...rules: readonly JsonObject[]): CollectedArtifacts {
   return { global_session_policies: obtained([{ policy: aSessionPolicy(), rules: obtained(rules) }]) };
 }

@@ -1,9 +1,13 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { JsonList } from "../../../scanner/evidence/artifacts.ts";
+import type { ArtifactName, JsonList } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
+import { artifactTable, firstRequests } from "../../../scanner/evidence/artifact_table.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { selectChecks } from "../../../scanner/catalog/select_checks.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
+import { defaultScopes } from "../../../scanner/settings/values.ts";
 import {
   adminConsoleApp,
   aRole,
@@ -26,9 +30,25 @@ test("the catalog declares every scope that a check asks for", async () => {
   }
 });
 
+test("docs/quickstart.md lists the scopes to grant", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../docs/quickstart.md"), "utf8");
+  for (const scope of defaultScopes) expect(page).toContain(`\`okta.${scope}\``);
+});
+
+test.each(Object.keys(artifactTable) as ArtifactName[])(
+  "the probe of %s is a request of its collector",
+  async (name) => {
+    const client = mapIdpClient(compliantOrg);
+    const collected = await createCollection(client).obtain([name]);
+    expect(collected[name]).toMatchObject({ state: "obtained" });
+    // Derived ones begin with no request.
+    expect(client.paths()).toEqual(expect.arrayContaining(firstRequests([name]).map(({ path }) => path)));
+  },
+);
+
 describe("nothing is asked for that the selected checks do not need", () => {
   test.each<[checks: string, asked: readonly string[]]>([
-    ["authenticator_password_history_5", [paths.password]],
+    ["authenticator_password_lockout_threshold_3", [paths.password]],
     ["authenticator_password_history_5,authenticator_password_minimum_length_15", [paths.password]],
     ["signon_global_session_idle_timeout_15min", [paths.signOn, "/api/v1/policies/00p1/rules"]],
     ["application_admin_console_session_idle_timeout_15min", [paths.settings]],
