@@ -63,7 +63,6 @@ describe("apps that nobody signs in to", () => {
     ["a service app without a policy", anApp({ ...service, _links: {} }), true],
     ["Active Directory with an open policy", anApp({ ...directory, _links: openLink }), true],
     ["an app without a sign-on mode", anApp({ signOnMode: null, features: [], _links: openLink }), true],
-    ["a web app without a policy", anApp({ _links: {} }), false],
     ["a directory with a sign-on", anApp({ ...directory, signOnMode: "SAML_2_0", _links: openLink }), false],
     ["a directory without a known sign-on mode", anApp({ name: "active_directory", _links: {} }), false],
   ])("%s is left out: %s", (_, app, isLeftOut) => {

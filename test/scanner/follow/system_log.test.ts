@@ -68,7 +68,6 @@ test("keeps its cursor where a page names no next one, and fails where such a pa
 
 test.each([
   [refusal(400), "lost", null],
-  [refusal(404), "lost", null],
   [refusal(410), "lost", null],
   [refusal(403), "unreadable", "log_forbidden"],
   [refusal(null, "missing_scope"), "unreadable", "log_forbidden"],

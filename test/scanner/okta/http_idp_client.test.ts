@@ -23,13 +23,6 @@ const insufficientScope: Reply = {
 test.each<[string, Reply, string, number | null, string | null]>([
   ["403 E0000006", apiError(403, "E0000006"), "missing_role", 403, "E0000006"],
   ["403 insufficient_scope with an empty body", insufficientScope, "missing_scope", 403, null],
-  [
-    "403 insufficient_scope of a DPoP token",
-    { ...insufficientScope, headers: { "www-authenticate": 'DPoP algs="RS256 ES256", error="insufficient_scope"' } },
-    "missing_scope",
-    403,
-    null,
-  ],
   ["403 E0000005", apiError(403, "E0000005"), "provider_error", 403, "E0000005"],
   ["401 E0000015", apiError(401, "E0000015"), "not_available", 401, "E0000015"],
   ["429 without end", apiError(429, "E0000047"), "provider_error", 429, "E0000047"],
@@ -136,7 +129,6 @@ test.each<[link: string, words: string]>([
   ["<{https}/api/v1/apps?after=2>", "is not followed"],
   ["<{idp}/api/v1/apps?after=1&limit=2>", "already read"],
   ["</api/v1/users?after=2>", "another list"],
-  ["</api/v1/apps/0oa1?after=2>", "another list"],
   ["</api/v1/apps?after=2&filter=x>", "another list"],
   ["</?after=2>", "another list"],
   ["<{idp}//[>", "cannot be read"],

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser, Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { launchChromium } from "../../support/chromium.ts";
+import { cleanUp } from "../../support/clean_up.ts";
 import { aReport, everyVerdict, renderAs } from "../../support/report_builders.ts";
 
-let browser: Browser;
-let page: Page;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-  page = await (await browser.newContext()).newPage();
-  await page.setContent(renderAs("html", aReport(everyVerdict())));
-});
-afterAll(() => browser.close());
+const browser = await launchChromium();
+cleanUp(() => browser.close());
+const page = await (await browser.newContext()).newPage();
+await page.setContent(renderAs("html", aReport(everyVerdict())));
 
 test("the evidence of each rule that passes is folded on a screen and whole on paper", async () => {
   const passing = page.locator("section.pass article");

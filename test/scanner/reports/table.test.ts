@@ -80,13 +80,6 @@ describe("the first screen", () => {
     expect(lines).toContain("Decisions that never expire: 1 waived finding, 1 attested rule.");
   });
 
-  test("gives the attestation as the reason of a rule that somebody attested as FAIL", () => {
-    const findings = [aFinding({ status: "PASS" }), aFinding({ status: "PASS" })];
-    const attestation = { status: "FAIL", reason: "no archive", by: "A. Person", expires: null } as const;
-    const lines = render([aCheckResult({ findings, attestation })]);
-    expect(lines).toContain("       Attested FAIL by A. Person: no archive");
-  });
-
   test("begins with what has no result, and names the role", () => {
     const findings = [aFinding({ status: "MANUAL", reason: "missing_role" })];
     const text = (vulnId: string, check: string) =>
