@@ -32,15 +32,14 @@ describe("scan", () => {
     expect(stderr).toContain(`[${catalog.length}/${catalog.length}]`);
   });
 
-  test.each([
-    ["fail", 1],
-    ["never", 0],
-  ])("--fail-on %s exits with %i on an org that fails", async (failOn, expected) => {
-    const args = ["--check", "authenticator_password_minimum_length_15", "--fail-on", failOn, "--quiet"];
-    const { code, stderr } = await scan(readOnly.env, ...args, "--format", "json", "--output", cwd);
-    expect(code).toBe(expected);
-    // However quiet, a run that fails says why in one line.
-    expect(stderr).toMatch(expected === 1 ? /^Exit 1: 1 finding failed.* \(--fail-on .*\): V-273195/ : /^$/);
+  test("however quiet, a run that fails says why in one line", async () => {
+    const args = ["--check", "V-273195", "--quiet", "--format", "json", "--output", cwd];
+    const { code, stderr } = await scan(readOnly.env, ...args);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Exit 1: 1 finding failed \(--fail-on fail\): V-273195.*\n$/),
+    ]);
+    expect(await scan(readOnly.env, ...args, "--fail-on", "never")).toMatchObject({ code: 0, stderr: "" });
   });
 
   test("a scan that could not read names the next command, however quiet and to which files it is", async () => {
