@@ -166,6 +166,8 @@ function createComparison(
   const byLabel = compareByName(orgPolicy.apps, ({ app }) => app, { named: "apps with the label", objects: active });
   const named = "policies of apps with the name";
   const byPolicy = compareByName(orgPolicy.apps, ({ policy }) => policy, { named, objects: listed });
+  const unnamed: Comparison = { kind: "doubtful", why: "the name of the app's policy was not read" };
+  const namesPolicies = orgPolicy.apps.some(({ policy }) => policy !== undefined);
   const usesOf = memoize((id: string) => policyZoneUse(entriesOf(rulesOf(id)), { accessPath, zones, everyone }));
   const comparisonOf = memoize((entry: AppEntry) =>
     memoize((id: string): Comparison => {
@@ -179,7 +181,9 @@ function createComparison(
     const policyId = accessPolicyId(app);
     if (typeof policyId !== "string") return notCovered;
     const compare = (entry: AppEntry) => comparisonOf(entry)(policyId);
-    const ofPolicy = () => byPolicy(nameOfId(policyId) ?? "", compare);
+    const name = nameOfId(policyId);
+    // An entry of its policy would come before that of every other app.
+    const ofPolicy = () => (name === undefined && namesPolicies ? unnamed : byPolicy(name ?? "", compare));
     return byLabel(nameOf(app), compare) ?? ofPolicy() ?? byLabel("*", compare) ?? notCovered;
   };
 }

@@ -241,6 +241,14 @@ testChanges([
     ({ org, policy }) => org.access_policies.value.push({ id: "rstTwin", name: strongPolicy(policy).policy }),
     { [A]: open },
   ],
+  [
+    "the names of the apps' policies were not read, by which the document names some",
+    ({ org, policy }) => (
+      (org.access_policies = { state: "missing", reason: "provider_error", detail: "HTTP 500", partial: null }),
+      policy.apps.push({ app: "*", zones_allowed: ["Office network"] })
+    ),
+    { [A]: open },
+  ],
   ["the document has no apps", ({ policy }) => delete policy.apps, { [A]: open }],
 ]);
 
