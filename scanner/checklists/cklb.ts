@@ -45,12 +45,13 @@ export function parseCklb(content: string): CklbChecklist {
 /** The answers of one STIG by V-id; throws like `parseCklb`. */
 export function cklbAnswers(stig: CklbStig): ReadonlyMap<string, Answer> {
   const rules = parseShape(v.array(ruleShape), stig.rules, "rules.");
-  return new Map(
-    rules.map(({ group_id: vulnId, status, finding_details: details, comments }) => [
-      vulnId,
-      { status, details: details ?? "", comments: comments ?? "" },
-    ]),
-  );
+  const answers = new Map<string, Answer>();
+  for (const { group_id: id, status, finding_details: details, comments } of rules) {
+    // Two answers to one rule may contradict each other, and one of them would be lost.
+    if (answers.has(id)) throw new ContentError([`it has the rule ${JSON.stringify(id)} twice: expected it once`]);
+    answers.set(id, { status, details: details ?? "", comments: comments ?? "" });
+  }
+  return answers;
 }
 
 /** The rule with another answer. */

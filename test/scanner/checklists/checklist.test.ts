@@ -169,6 +169,7 @@ describe("parseChecklist", () => {
     [ckl.replace("<SID_DATA>Okta_IDaaS_STIG<", "<SID_DATA>Windows_11_STIG<"), /"Windows_11_STIG V1R2"/],
     [JSON.stringify(twice(cklb)), /V1R2 2 times: expected it once/],
     [JSON.stringify(withOlder(twice(cklb))), /V1R2 2 times: expected it once/],
+    [ckl.replace(/<VULN>[^]*?<\/VULN>/, "$&$&"), /it has the rule "V-\d+" twice: expected it once/],
     ["status: open", /expected CKLB \(JSON\) or CKL \(XML\)/],
     [cklb.slice(0, 5000), /cut short/],
     ['{"stigs": []}', /target_data/],
