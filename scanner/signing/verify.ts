@@ -152,7 +152,7 @@ function filesOf<Schema extends v.GenericSchema>(documents: readonly SignedDocum
 
 /** A line for each report: the evidence gives its findings again, or why that was not examined. */
 async function verifyVerdicts(
-  { evidence, judging, rules }: Predicate,
+  { evidence, judging, rules, summary }: Predicate,
   documents: readonly SignedDocument[],
   { folder, names, revision }: Folder & Pick<Expected, "revision">,
 ): Promise<readonly string[]> {
@@ -188,8 +188,10 @@ async function verifyVerdicts(
     }
     const evaluated = report.checks.filter(({ reason }) => reason !== "interrupted").map(({ check }) => check);
     if (new Set(evaluated).size < evaluated.length) throw new NotProven(`${name} has two results of one rule`);
-    if (!isDeepStrictEqual(report.summary, summarizeChecks(report.checks)))
+    const counts = summarizeChecks(report.checks);
+    if (!isDeepStrictEqual(report.summary, counts))
       throw new NotProven(`the summary of ${name} is not that of its results`);
+    if (!isDeepStrictEqual(summary, counts)) throw new NotProven(`the statement has other counts than ${name}`);
     const others = revision.checks.filter((check) => !evaluated.includes(check.name)).map(({ rule }) => rule.vuln_id);
     const rest = others.length === 0 ? "" : `; it has no result of ${others.join(", ")}`;
     return `${name}: the evidence gives the same findings${rest}`;

@@ -74,6 +74,10 @@ async function signed({
 
 type Subject = Statement["subject"][number];
 
+function stating(change: Partial<Statement["predicate"]>): Forgery {
+  return { statement: (given) => ({ ...given, predicate: { ...given.predicate, ...change } }) };
+}
+
 const nothing = { orgUrl: null, since: null, revision: builtIn };
 
 test("what was signed holds, and its evidence gives the same findings; a file beside it is named", async () => {
@@ -98,8 +102,9 @@ test("what was signed holds, and its evidence gives the same findings; a file be
 test("a report without some rules holds, and they are named", async () => {
   const checks = report.checks.filter(({ status }) => status !== "FAIL");
   const left = report.checks.filter(({ status }) => status === "FAIL").map((check) => check.vuln_id);
-  const text = JSON.stringify({ ...report, checks, summary: summarizeChecks(checks) });
-  const lines = await verifyPath(await signed({ files: { "scan.json": text } }), keys.verifier, nothing);
+  const summary = summarizeChecks(checks);
+  const files = { "scan.json": JSON.stringify({ ...report, checks, summary }) };
+  const lines = await verifyPath(await signed({ files, ...stating({ summary }) }), keys.verifier, nothing);
   expect(lines).toContain(`scan.json: the evidence gives the same findings; it has no result of ${left.join(", ")}`);
 });
 
@@ -140,9 +145,6 @@ describe("a forgery is refused with its reason", () => {
   const scanned = (json: string): Forgery => ({ files: { "scan.json": json } });
   const ofOther = JSON.stringify({ ...report, scan: { ...report.scan, org_url: "https://b.okta.com" } });
   const miscounted = JSON.stringify({ ...report, summary: { ...report.summary, fail: 0 } });
-  const later: Forgery = {
-    statement: (given) => ({ ...given, predicate: { ...given.predicate, ended_at: "2099-01-01T00:00:00Z" } }),
-  };
   const changePayload = (text: string) => withPayload(text, (payload) => payload.replace("pass", "Pass"));
 
   test.each<[string, Forgery, RegExp]>([
@@ -181,7 +183,8 @@ describe("a forgery is refused with its reason", () => {
       /the evidence gives other findings of V-\d+ than second\.json says/,
     ],
     ["another org's report", scanned(ofOther), /scan\.json is about another org or time/],
-    ["a later time than the scan's", later, /\.json is about another org or time/],
+    ["a later time", stating({ ended_at: "2099-01-01T00:00:00Z" }), /\.json is about another org or time/],
+    ["other counts in the statement", stating({ summary: { fail: 0 } }), /the statement has other counts than scan/],
     ["a PASS as not evaluated", scanned(passing({ reason: "interrupted" })), /the evidence gives other findings/],
   ])("%s", async (_, change, reason) => {
     const place = await signed(change);
