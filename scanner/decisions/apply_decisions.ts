@@ -67,7 +67,7 @@ export function applyWaivers(results: readonly CheckResult[], entries: readonly 
     const place = source === "gateway" ? ` by ${by} at the gateway` : "";
     const name = `The waiver of ${vulnIdOf(check)}${resource === null ? "" : ` for ${JSON.stringify(resource)}`}${place}`;
     if (!inForce.has(waiver)) return [`${name} expired on ${expires} and is ignored`];
-    return used.has(waiver) || !selected.has(check) ? [] : [`${name} matches no open finding`];
+    return used.has(waiver) || !selected.has(check) ? [] : [`${name} matches no open finding, or only waived ones`];
   });
   const slow =
     "The patterns of the decisions take too long on these names: what only a later pattern names is not waived";
@@ -92,7 +92,11 @@ export function applyAttestations(
       warnings.push(`${name} expired on ${attestation.expires} and is ignored`);
     else if (result?.status === "FAIL" && attestation.status !== "FAIL")
       warnings.push(`${name} is ignored: the scan found a FAIL, which only a waiver accepts`);
-    else byCheck.set(check, attestation);
+    else {
+      const before = byCheck.get(check);
+      if (before) warnings.push(`${name} as ${before.status} is ignored: a later one says ${attestation.status}`);
+      byCheck.set(check, attestation);
+    }
   }
   return { results: results.map((one) => ({ ...one, attestation: byCheck.get(one.check) ?? null })), warnings };
 }

@@ -10,7 +10,7 @@ import { parseJsonText } from "../evidence/json_text.ts";
 import { maxReportBytes } from "../reports/read_report.ts";
 import type { Decisions } from "./apply_decisions.ts";
 import { parseBaseline } from "./baseline.ts";
-import { issuePath, lineFinder } from "./option_file.ts";
+import { issuePath, lineFinder, placeOf } from "./option_file.ts";
 
 /** Ten thousand decisions with long reasons. */
 const maxDecisionBytes = 8 * 1_048_576;
@@ -137,7 +137,7 @@ export function parseDecisions(text: string, source: DecisionFileSource): Omit<D
       parsed.issues.map((issue) => {
         const path = issuePath(issue);
         const hint = issue.received === "undefined" ? missing[String(path.at(-1))] : undefined;
-        const problem = issueText(issue, lineOf(path) + place(v.getDotPath(issue)));
+        const problem = issueText(issue, lineOf(path) + placeOf([key, ...path]));
         return hint === undefined ? problem : `${problem}: ${hint}`;
       }),
     );
@@ -172,10 +172,4 @@ function planProblems({ remediation_date: planned, milestones = [] }: v.InferOut
       ? [`.milestones[${index}].date: expected no day after remediation_date, ${planned}`]
       : [],
   );
-}
-
-/** `decisions[0].check` of `0.check`. */
-function place(path: string | null): string {
-  const [index = "?", ...fields] = path?.split(".") ?? [];
-  return [`${key}[${index}]`, ...fields].join(".");
 }

@@ -39,6 +39,11 @@ export function issuePath(issue: v.BaseIssue<unknown>): JSONPath {
   return (issue.path ?? []).map(({ key }) => key as string | number);
 }
 
+/** `apps[3].zones_allowed[0]`. */
+export function placeOf(path: JSONPath): string {
+  return path.map((key, index) => (typeof key === "number" ? `[${key}]` : index === 0 ? key : `.${key}`)).join("");
+}
+
 /**
  * Keeps what a file says while it may change. A file that cannot be used any more is said once for each content. Without a file,
  * and of a pipe, which can be read once, the value stays. Rejects where the file cannot be read at first.

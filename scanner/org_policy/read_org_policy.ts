@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { followFile, issuePath, lineFinder } from "../decisions/option_file.ts";
+import { followFile, issuePath, lineFinder, placeOf } from "../decisions/option_file.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 import { ContentError } from "../../shared/usage_error.ts";
 import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
@@ -61,11 +61,6 @@ export function parseOrgPolicy(text: string): OrgPolicy {
   if (policy.expires < policy.approved_on)
     throw new ContentError([`expires (${policy.expires}) is before approved_on (${policy.approved_on})`]);
   return policy;
-}
-
-/** `apps[3].zones_allowed[0]`. */
-function placeOf(path: readonly (string | number)[]): string {
-  return path.map((key, index) => (typeof key === "number" ? `[${key}]` : index === 0 ? key : `.${key}`)).join("");
 }
 
 /** The organization's document while an org is followed: another version of it is seen, and so is its end. */

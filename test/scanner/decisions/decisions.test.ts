@@ -125,6 +125,13 @@ describe("an attestation", () => {
     ]);
   });
 
+  test("is ignored with a warning if a later one is about the same rule", () => {
+    const { attestations } = read({ ...given, status: "FAIL" }, { ...given, status: "PASS" });
+    const { results, warnings } = applyAttestations([manual], attestations, now);
+    expect(results[0]?.attestation?.status).toBe("PASS");
+    expect(warnings[0]).toMatch(/ as FAIL is ignored: a later one says PASS$/);
+  });
+
   test.each([
     ["that expired", manual, { expires: "2026-11-20" }, /expired/],
     ["of PASS on a proven FAIL", aCheckResult(), {}, /only a waiver/],
@@ -176,9 +183,9 @@ describe("a decision with a remediation date", () => {
     [{ remediation_date: "2026-02-30" }, /remediation_date: expected a day/],
     [{ remediation_date: null }, /remediation_date/],
     [{ milestones: "Draft" }, /milestones: expected a list/],
-    [{ milestones: [" "] }, /milestones\.0/],
-    [{ milestones: [{ description: "x", done: true }] }, /milestones\.0/],
-    [{ milestones: [{ description: "x", date: "x" }] }, /milestones\.0/],
+    [{ milestones: [" "] }, /milestones\[0\]/],
+    [{ milestones: [{ description: "x", done: true }] }, /milestones\[0\]/],
+    [{ milestones: [{ description: "x", date: "x" }] }, /milestones\[0\]/],
     [
       { milestones: [{ description: "x", date: "2026-11-22" }] },
       /milestones\[0\]\.date: expected no day after remediation_date, 2026-11-21/,
