@@ -77,5 +77,5 @@ function listed(findings: readonly Finding[], read: (finding: Finding) => string
   let length = 0;
   const fitting = values.findIndex((value) => (length += value.length + 2) > maxListLength);
   if (fitting <= 0) return values.join("; ");
-  return `${values.slice(0, fitting).join("; ")}; and ${values.length - fitting} more: see scan.csv`;
+  return `${values.slice(0, fitting).join("; ")}; and ${values.length - fitting} more: the report as CSV lists them`;
 }

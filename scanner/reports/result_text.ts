@@ -1,4 +1,5 @@
 import { limitsText } from "../own_limits.ts";
+import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
 import { failuresOf, ruleStates, stateOf, type Verdict } from "../../shared/rule_result.ts";
 import { severities } from "../../shared/severity.ts";
@@ -14,9 +15,8 @@ export function findingDetails(check: CheckResult, evidence: string = ""): strin
   let length = lines.join("\n").length;
   const fitting = findings.findIndex((line) => (length += line.length + 1) > maxDetailsLength);
   if (fitting === -1) return [...lines, ...findings].join("\n");
-  return [...lines, ...findings.slice(0, fitting), `and ${findings.length - fitting} more findings: see scan.csv`].join(
-    "\n",
-  );
+  const left = `and ${countOf(findings.length - fitting, "more finding")}: the report as CSV lists them`;
+  return [...lines, ...findings.slice(0, fitting), left].join("\n");
 }
 
 /** In the order in which a reader of a part needs them: an org may have thousands that only need a person. */

@@ -38,7 +38,7 @@ function timeText(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
 
-const unreadReasons = [["missing_role"], ["missing_scope"], ["provider_error", "unreadable"]];
+const unreadReasons = [["missing_role"], ["missing_scope"], ["provider_error", "unreadable", "not_available"]];
 
 /** Names the rules that need what the client of a scan was not shown. */
 function unseenText({ scan, checks }: Report): string {
@@ -96,7 +96,7 @@ export function orgPolicyText({ org_policy: policy, checks }: Report): string {
   const { reference, standing, expires, approved_by: by, approved_on: from } = policy;
   const which = `"${reference}", approved by ${by} on ${from},`;
   if (standing === "expired") return `${which} expired on ${expires}: it decides nothing.`;
-  if (standing === "not_in_force_yet") return `${which} is in force from that day: it decides nothing yet.`;
+  if (standing === "not_in_force_yet") return `${which} was not in force when this was read: it decides nothing.`;
   const resting = checks.filter(({ findings }) => findings.some(({ rests_on: document }) => document !== undefined));
   // One of a rule's tokens, policies or apps may not be in the document, or fail by the STIG.
   const isDecided = (one: CheckResult) =>

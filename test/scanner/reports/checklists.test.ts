@@ -68,6 +68,6 @@ describe("the details of a rule", () => {
     const details = rule?.details ?? "";
     expect(details.length).toBeLessThan(31_000);
     expect(details.split("\n")[1]).toBe("FAIL: Failing one");
-    expect(details).toMatch(/\nand \d+ more findings: see scan\.csv$/);
+    expect(details).toMatch(/\nand \d+ more findings: the report as CSV lists them$/);
   });
 });

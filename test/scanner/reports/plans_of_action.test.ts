@@ -59,6 +59,6 @@ test("of very many resources counts what a cell cannot hold", () => {
     aFinding({ resource: { type: "app", id: `app-${String(index).padStart(16, "0")}`, name: "a" } }),
   );
   const [row] = rowsOf(aCheckResult({ findings: many }));
-  expect(row?.["resource_id"]).toMatch(/^app-0{16}; .*; app-0{12}1362; and 637 more: see scan\.csv$/);
+  expect(row?.["resource_id"]).toMatch(/^app-0{16}; .*; app-0{12}1362; and 637 more: the report as CSV lists them$/);
   expect(row?.["resource_name"]?.split("; ")).toHaveLength(2000);
 });
