@@ -66,7 +66,7 @@ function compareAnonymizers(approved: OrgPolicy["anonymizers"], zones: JsonList)
   const isBlocked = coverageOf(blocked);
   const isOpen = (range: AddressRange | null) => range === null || !isBlocked(range);
   const open = ranges.filter((text) => isOpen(readAddressRange(text)));
-  if (open.length > 0) return { kind: "departs", said, found: `none there for ${listTexts(open)}` };
+  if (open.length > 0) return { kind: "departs", said, found: `addresses of ${listTexts(open)} that are not there` };
   return { kind: "agrees", said, found: `all of them in ${listTexts(blocklists.map(describeZone), maxZoneText)}` };
 }
 

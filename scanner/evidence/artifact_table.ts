@@ -112,7 +112,7 @@ export const artifactTable: Table = {
   ),
   brand_sign_in_pages: {
     request: get("/api/v1/brands?expand=domains&limit=200", "brands.read", "id name isDefault _embedded.domains"),
-    parts: [objectParts.signInPage],
+    parts: [objectParts.signInPage, objectParts.defaultSignInPage],
     events: ["system.custom_signin.", "system.brand.", "system.custom_url_domain."],
     objects: objectsWith(
       "brand",

@@ -96,11 +96,6 @@ testChanges([
     {},
   ],
   ["two tokens have one name", ({ org }) => (token(org).name = "SIEM export"), { [T]: open, [O]: open }],
-  [
-    "the document names a token that is gone",
-    ({ policy }) => policy.api_tokens.push({ ...policy.api_tokens[0], token: "Gone" }),
-    {},
-  ],
 
   ["a token has another owner", ({ org }) => (token(org).userId = token(org, "SIEM export").userId), { [O]: "FAIL" }],
   ["an owner has another login", ({ org }) => (ownerOf(org, "HR import").login = "bea@x.example"), { [O]: "FAIL" }],
@@ -123,7 +118,6 @@ testChanges([
     },
     { [O]: open },
   ],
-  ["the document names another owner", ({ policy }) => (hrEntry(policy).owner = "x@practice.example"), { [O]: "FAIL" }],
   [
     "the document gives a token a Super Administrator, and no zone",
     ({ policy }) => Object.assign(hrEntry(policy), { roles: ["Super Administrator"], zones: [] }),
@@ -171,11 +165,6 @@ testChanges([
     { [X]: "FAIL" },
   ],
   ["addresses bypass the blocklists", ({ org }) => exempt(org), { [X]: open }],
-  [
-    "addresses bypass the blocklists that hold the ranges",
-    ({ org, policy }) => (block(org, "203.0.113.0/24"), exempt(org), (policy.anonymizers = cssp)),
-    { [X]: open },
-  ],
   [
     "the zone that blocks the ranges is off",
     ({ org, policy }) => ((block(org, "203.0.113.0/24").status = "INACTIVE"), (policy.anonymizers = cssp)),
@@ -369,5 +358,7 @@ test.each(["ACTIVE", "INACTIVE"])("ranges of the document are added by hand, wit
   const { byHand, resources } = planFixes(judge(one), one.org);
   expect([resources, byHand.map(({ check }) => check.rule.vuln_id)]).toEqual([[], [X]]);
   const steps = byHand.flatMap((item) => manualSteps(item.check, [item], one.org));
-  expect(steps.at(-1)).toMatch(/edit "IP Block list", add its ranges .*: none there for 203\.0\.113\.0\/24$/);
+  expect(steps.at(-1)).toMatch(
+    /edit "IP Block list", add its ranges .*: addresses of 203\.0\.113\.0\/24 that are not there$/,
+  );
 });
