@@ -17,6 +17,6 @@ export const authenticatorSmartCardActive = defineCheck({
       judgeActive: (subject) =>
         (others.length === 0 ? subject : subject.noting(`not active: ${listNames(others)}`)).pass("ACTIVE"),
     });
-    return authenticators.state === "missing" ? drafts : withOneEnough(drafts);
+    return withOneEnough(drafts);
   },
 });

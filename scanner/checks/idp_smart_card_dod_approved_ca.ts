@@ -32,14 +32,13 @@ export const idpSmartCardDodApprovedCa = defineCheck({
   evaluate({ smart_card_idps: idps }, context) {
     const approved = listOf(approvedIssuers, context.parameters);
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
-    const inactive = entriesOf(idps).filter(({ idp }) => isSmartCard(idp) && isInactive(idp));
+    const inactive = entriesOf(idps).flatMap(({ idp }) => (isSmartCard(idp) && isInactive(idp) ? [idp] : []));
     const drafts = judgeList(idps, {
       expected,
       judgeItem: (item) => judgeIdp(item, { expected, approved, context }),
       judgeEmpty: (org) => [org.fail("no active Smart Card identity provider")],
     });
-    const others = inactive.map(({ idp }) => idp);
-    return withNames(drafts, "inactive and left out", others);
+    return withNames(drafts, "inactive and left out", inactive);
   },
 });
 

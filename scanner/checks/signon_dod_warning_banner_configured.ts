@@ -33,14 +33,13 @@ export const signonDodWarningBannerConfigured = defineCheck({
       request: firstRequestText("brand_sign_in_pages").replace(/\?.*/, ""),
     });
     const others = otherBrands(pages);
-    const unseen = entriesOf(pages).filter(isUnseen);
     const drafts = judgeList(pages, {
       expected,
       judgeItem: (branded) => (isUnseen(branded) ? null : closeSubdomain(judgeBrand(branded, others), orgPolicy)),
       judgeEmpty: (org, all) => [all.length === 0 ? org.fail("no brand") : org.unreadable("no brand that is shown")],
     });
-    const brands = unseen.map(({ brand }) => brand);
-    return withNames(drafts, "left out, because no domain shows the page", brands);
+    const unseen = entriesOf(pages).flatMap((branded) => (isUnseen(branded) ? [branded.brand] : []));
+    return withNames(drafts, "left out, because no domain shows the page", unseen);
   },
 });
 

@@ -32,7 +32,7 @@ export const systemlogStreamingEnabled = defineCheck({
       },
       judgeEmpty: (org, all) => judgeSiem(apps, orgPolicy) ?? noneActive(org, all),
     });
-    return streams.state === "missing" ? drafts : withOneEnough(drafts);
+    return withOneEnough(drafts);
   },
 });
 

@@ -19,13 +19,11 @@ export interface SessionCriteria extends Pick<RuleCriteria, "judgeRule" | "judge
   readonly expected: string;
 }
 
-export function groupsOfSessionRules({
-  global_session_policies: policies,
-}: Pick<CollectedArtifacts, "global_session_policies">) {
-  return groupsFor(entriesOf(policies).flatMap(({ rules }) => entriesOf(rules)));
+export function groupsOfSessionRules(artifacts: Pick<CollectedArtifacts, "global_session_policies">) {
+  return groupsFor(entriesOf(artifacts.global_session_policies).flatMap(({ rules }) => entriesOf(rules)));
 }
 
-export type SessionEvidence = Pick<Artifacts, "global_session_policies"> & Pick<CollectedArtifacts, "built_in_groups">;
+type SessionEvidence = Pick<Artifacts, "global_session_policies"> & Pick<CollectedArtifacts, "built_in_groups">;
 
 /** A finding for each active global session policy, by its active rule with priority 1. */
 export function judgeSessionPolicies(
@@ -40,7 +38,7 @@ export function judgeSessionPolicies(
     name: "Default Policy",
     request: firstRequestText("global_session_policies"),
   });
-  const unruled = entriesOf(whole).filter(isWithoutRules);
+  const unruled = entriesOf(whole).flatMap((one) => (isWithoutRules(one) ? [one.policy] : []));
   const drafts = judgeList(whole, {
     expected,
     judgeItem(item) {
@@ -55,8 +53,7 @@ export function judgeSessionPolicies(
     },
     judgeEmpty: (org) => [org.fail("no active global session policy")],
   });
-  const policiesLeft = unruled.map(({ policy }) => policy);
-  return withNames(drafts, "left out, because Okta does not consider policies without active rules", policiesLeft);
+  return withNames(drafts, "left out, because Okta does not consider policies without active rules", unruled);
 }
 
 /** A custom policy whose rules are known, none of them active. Okta's own policy needs one. */
