@@ -1,8 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { ChangeLine } from "../../scanner/follow/changes.ts";
 import { cleanUp } from "../support/clean_up.ts";
 import { startCommand } from "../support/command_line.ts";
+import type { ChangePage } from "../support/monitor_client.ts";
 import { openOrgStage } from "../support/org_stage.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
@@ -31,12 +33,10 @@ test("loses no change where the gateway is down and the process is killed with -
     env: { ...env, SCANSTREAM_URL: `http://127.0.0.1:${network.port}`, SCANSTREAM_API_KEY: gateway.acme.apiKey },
   };
   const start = () => startCommand(["follow", "--interval", "2", "--format", "ndjson"], options);
-  const as = `Api-Key ${gateway.acme.apiKey}`;
   const stored = async () => {
-    const monitors = (await (await gateway.request("/api/v1/monitors", { as })).json()) as Page<{ id: string }>;
-    const [{ id } = { id: "none" }] = monitors.items;
-    const answer = await gateway.request(`/api/v1/monitors/${id}/changes?limit=200`, { as });
-    return answer.ok ? ((await answer.json()) as Page<Line>).items : [];
+    const { items } = await gateway.read<{ readonly items: readonly { readonly id: string }[] }>("/monitors");
+    const [{ id } = {}] = items;
+    return id === undefined ? [] : (await gateway.read<ChangePage>(`/monitors/${id}/changes?limit=200`)).items;
   };
 
   network.refuse();
@@ -56,31 +56,13 @@ test("loses no change where the gateway is down and the process is killed with -
   network.restore();
   const third = start();
   // A line that was printed in the instant of the kill is printed again, with its id.
-  const printed = linesOf(first.output.stdout + second.output.stdout).map(({ id }) => id);
-  const ids = [...new Set(printed)];
+  const printed = (first.output.stdout + second.output.stdout).trim().split("\n");
+  const ids = [...new Set(printed.map((line) => (JSON.parse(line) as ChangeLine).id))];
   await expect.poll(async () => (await stored()).length).toBe(ids.length);
   expect((await stored()).map(({ id }) => id)).toEqual(ids.toReversed());
   expect((await third.stop("SIGINT")).code).toBe(0);
   expect((await stored()).filter(({ cause }) => cause === "log").map(({ to }) => to?.status)).toEqual(["PASS", "FAIL"]);
 });
-
-interface Page<Item> {
-  readonly items: readonly Item[];
-}
-
-interface Line {
-  readonly id: string;
-  readonly check: string;
-  readonly cause: string;
-  readonly to: { readonly status: string } | null;
-}
-
-function linesOf(ndjson: string): readonly Line[] {
-  return ndjson
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Line);
-}
 
 test("while a check fails, an interruption ends it with 130, and --once --until-clean with 1", async () => {
   const { org, run, start } = await setUp();
