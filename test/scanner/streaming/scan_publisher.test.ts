@@ -124,11 +124,16 @@ describe("createScanPublisher", () => {
     const { scan, received } = await startFollowedScan();
     const results = threeChecks(1).map((result, index) => ({
       ...result,
-      findings: result.findings.map((finding) => ({ ...finding, evaluation: "\u6f22".repeat(21_900 * index) })),
+      findings: result.findings.map((finding) => ({
+        ...finding,
+        actual: "a\r\nb\0",
+        evaluation: "\u6f22".repeat(21_900 * index),
+      })),
     }));
     evaluate(scan, results);
     await scan.end("completed", results);
     const events = (await received).flatMap(({ type, data }) => (type === "finding.created" ? [data] : []));
+    expect(events).toHaveLength(3);
     for (const { created_at: _, ...stored } of await storedFindings(scan.scanId)) {
       expect(events).toContainEqual({ scan_id: scan.scanId, ...stored });
     }
