@@ -9,7 +9,7 @@ import { configFor, openClient } from "../support/idp_connection.ts";
 import { createScriptedIdp } from "../support/scripted_idp.ts";
 import { anyText, fuzzed, mutated } from "./fuzzed.ts";
 
-/** fast-check makes no lone surrogates, whatever its unit: texts are built from code units. */
+/** Texts are built from code units: fast-check itself makes no lone surrogates. */
 const codeUnits = [
   ..."a.A/ =<&;:0\\\"'+@-".split(""),
   ..."\0\u0001\t\n\r\u001b\u007f\u0085\u009b\u2028\u202e\u2066\ufeff\uffff\ufffd\u00ad\u200d".split(""),

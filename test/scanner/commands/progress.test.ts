@@ -57,7 +57,3 @@ test("without a terminal each check is a line with its verdict, without the deta
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
   expect(text).not.toMatch(/[\r\u001b]/);
 });
-
-test("quiet progress writes only messages", () => {
-  expect(written("quiet", 80)).toBe("The gateway does not answer\n");
-});

@@ -25,7 +25,6 @@ describe("compareFindings", () => {
   test.each([
     ["nothing for the same finding", [aFinding()], [aFinding()], []],
     ["a new FAIL", [aFinding()], [aFinding(), aFinding({ id: "2" })], ["new 2"]],
-    ["a new PASS", [aFinding()], [aFinding(), aFinding({ id: "2", ...passing })], ["new 2"]],
     ["FAIL to PASS", [aFinding()], [aFinding(passing)], ["resolved 00p1"]],
     ["MANUAL to PASS", [aFinding(manual)], [aFinding(passing)], ["resolved 00p1"]],
     ["PASS to FAIL", [aFinding(passing)], [aFinding()], ["verdict_moved 00p1"]],
