@@ -3,27 +3,20 @@ import { countOf } from "./outcome_text.ts";
 import type { Change } from "./schemas/change.ts";
 import type { OwnDecisions } from "./schemas/finding.ts";
 
-type Explained = Pick<Change, "explained_by" | "cause">;
+type Explained = Pick<Change, "explained_by" | "cause" | "seen_at">;
 type Decided = Pick<Change, "from_waived" | "to_waived" | keyof OwnDecisions>;
 
-/** Changes that follow one another and that the same events of the log explain: one act of a person. */
+/** Changes of one poll that the same events of the log explain: one act of a person. */
 export function groupChanges<Item extends Explained>(changes: readonly Item[]): readonly (readonly Item[])[] {
-  const groups: Item[][] = [];
-  let lastKey: string | null = null;
-  for (const change of changes) {
-    const key = keyOf(change);
-    const last = groups.at(-1);
-    if (key !== null && key === lastKey && last !== undefined) last.push(change);
-    else groups.push([change]);
-    lastKey = key;
-  }
-  return groups;
+  return [...Map.groupBy(changes, (change) => keyOf(change) ?? change).values()];
 }
 
 /** Null for what no event explains: it belongs to nothing else. */
-function keyOf({ explained_by: events, cause }: Explained): string | null {
+function keyOf({ explained_by: events, cause, seen_at: seenAt }: Explained): string | null {
   const ids = events.map(({ uuid }) => uuid);
-  return cause === "start" || ids.length === 0 || ids.includes("unknown") ? null : ids.toSorted().join(" ");
+  return cause === "start" || ids.length === 0 || ids.includes("unknown")
+    ? null
+    : [seenAt, ...ids.toSorted()].join(" ");
 }
 
 /** `1 change to zone "Offices" by Alex Admin (alex@acme.com) changed 7 results`. */

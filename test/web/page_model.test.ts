@@ -198,8 +198,8 @@ test("news: what one act moved is one line, CAT I for the worse is first, and wh
   const act = [anExplanation(), anExplanation({ actor: namesake })];
   const news = toNews(
     [
-      aChange({ id: "3", check: "idle", from: fail, to: pass, explained_by: aNewChange().explained_by }),
       aChange({ id: "2", check: "idle", explained_by: act, seen_at: ago(minuteMs) }),
+      aChange({ id: "3", check: "idle", from: fail, to: pass, explained_by: aNewChange().explained_by }),
       aChange({ id: "1", explained_by: act, seen_at: ago(minuteMs) }),
       aChange({ id: "0", seen_at: ago(dayMs) }),
     ],

@@ -24,9 +24,6 @@ export interface NewsItem {
   readonly changes: readonly Change[];
 }
 
-/** Changes that nobody explained and that one full scan found are one line. */
-const sameScanMs = 60_000;
-
 /** The changes after this time, worst first; null: all that are given. A failure that was waived after it is waived. */
 export function toNews(
   changes: readonly Change[],
@@ -45,17 +42,9 @@ export function toNews(
     // Compares times of the gateway's clock, as the last look is one; a follower may deliver late.
     .filter(({ created_at }) => sinceMs === null || Date.parse(created_at) > sinceMs);
   const explained = groupChanges(fresh.filter((change) => !isUnexplained(change)));
-  const unexplained: Fresh[][] = [];
-  for (const change of fresh.filter(isUnexplained)) {
-    const last = unexplained.at(-1);
-    const isSame =
-      last?.[0] !== undefined &&
-      Date.parse(last[0].seen_at) - Date.parse(change.seen_at) < sameScanMs &&
-      kindOf(last[0]) === kindOf(change);
-    if (isSame) last.push(change);
-    else unexplained.push([change]);
-  }
-  return [...explained, ...unexplained].flatMap(toItem).toSorted(byWorst);
+  // Changes that one poll found and nobody explained are one line of each kind.
+  const unexplained = Map.groupBy(fresh.filter(isUnexplained), (change) => `${change.seen_at} ${kindOf(change)}`);
+  return [...explained, ...unexplained.values()].flatMap(toItem).toSorted(byWorst);
 }
 
 function toItem(group: readonly Fresh[]): readonly NewsItem[] {
