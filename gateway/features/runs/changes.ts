@@ -127,14 +127,14 @@ export async function selectPresentFindings(
   return ofMonitor(db, monitorId, found);
 }
 
-/** The newest change of each finding, of the changes that meet the condition. */
+/** The newest change of each finding of each monitor, of the changes that meet the condition. */
 export function lastChanges(db: TenantDatabase, condition: SQL | undefined) {
-  const { fingerprint, number } = changes;
+  const { monitorId, fingerprint, number } = changes;
   return db
-    .selectDistinctOn([fingerprint])
+    .selectDistinctOn([monitorId, fingerprint])
     .from(changes)
     .where(condition)
-    .orderBy(desc(fingerprint), desc(number))
+    .orderBy(desc(monitorId), desc(fingerprint), desc(number))
     .as("changes");
 }
 

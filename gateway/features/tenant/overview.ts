@@ -1,11 +1,11 @@
-import { and, desc, eq, getTableColumns, gt, isNotNull, ne, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gt, inArray, isNotNull, ne, sql, type SQL } from "drizzle-orm";
 import { changes, findings, memberships, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { Overview } from "./overview_schema.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { selectDecisions, toDecision } from "../decisions/decision_store.ts";
 import { presentResults, toOrganization } from "../organizations/organization.ts";
-import { selectOrganizations, type OrganizationRow } from "../organizations/organization_store.ts";
+import { selectOrganizations, type OrganizationRow, type SeenRun } from "../organizations/organization_store.ts";
 import { lastChanges, toChange } from "../runs/changes.ts";
 import { toMonitor, toScan } from "../runs/run.ts";
 import { monitorStore, scanStore, selectUnfinishedScans } from "../runs/store.ts";
@@ -17,8 +17,7 @@ const maxScans = 50;
 const maxDecisions = 200;
 const changesOfMonitor = { newest: 20, since: 200 };
 const maxChanges = 500;
-const maxExposed = 20;
-const maxFailing = 500;
+const maxFailing = 5000;
 /** In characters of JSON, of changes and of findings: each of these rows may have tens of thousands. */
 const maxLength = 1_048_576;
 const maxFailingLength = 65_536;
@@ -59,8 +58,7 @@ export async function storeSeen(db: TenantDatabase, principal: Principal): Promi
 }
 
 async function selectSeenAt(db: TenantDatabase, principal: Principal): Promise<Date | null> {
-  const { seenAt } = memberships;
-  const [row] = await db.select({ seenAt }).from(memberships).where(isMembershipOf(principal));
+  const [row] = await db.select({ seenAt: memberships.seenAt }).from(memberships).where(isMembershipOf(principal));
   return row?.seenAt ?? null;
 }
 
@@ -104,50 +102,47 @@ async function readFailingCat1(
   rows: readonly OrganizationRow[],
   nowMs: number,
 ): Promise<Overview["cat1"]> {
-  const failing: Overview["cat1"][number][] = [];
+  const failing = rows.flatMap((row) =>
+    [...presentResults(row, nowMs)].flatMap(([check, { status, severity, run, actor = null }]) =>
+      status === "FAIL" && severity === "high" ? { organization_id: row.stored.id, check, actor, run } : [],
+    ),
+  );
+  const runsOf = (kind: SeenRun["kind"]) => failing.flatMap(({ run }) => (run.kind === kind ? run.runId : []));
+  const found = [...(await selectScanned(db, runsOf("scan"))), ...(await selectWatched(db, runsOf("monitor")))];
+  const findings = Map.groupBy(found, ({ run_id: id, check }) => `${id} ${check}`);
   let length = 0;
-  for (const row of rows) {
-    const results = [...presentResults(row, nowMs)].filter(
-      ([, { status, severity }]) => status === "FAIL" && severity === "high",
-    );
-    if (results.length === 0) continue;
-    const { id } = row.stored;
-    for (const [{ kind, runId }, known] of Map.groupBy(results, ([, { run }]) => run)) {
-      if (length > maxLength) return failing;
-      const findings = await (kind === "scan" ? selectScanned(db, runId) : selectWatched(db, runId));
-      length += JSON.stringify(findings).length;
-      for (const [check, { actor = null }] of known) {
-        const own = findings.filter((finding) => finding.check === check);
-        const named = own.map(({ check: _check, ...finding }) => finding);
-        failing.push({ organization_id: id, check, actor, findings: upTo(maxFailingLength, named) });
-      }
-    }
-    if (new Set(failing.map(({ organization_id }) => organization_id)).size >= maxExposed) break;
-  }
-  return failing;
+  return failing.flatMap(({ run, ...rule }) => {
+    if (length > maxLength) return [];
+    const own = findings.get(`${run.runId} ${rule.check}`) ?? [];
+    const named = own.map(({ run_id: _id, check: _check, ...finding }) => finding);
+    length += JSON.stringify(named).length;
+    return { ...rule, findings: upTo(maxFailingLength, named) };
+  });
 }
 
-async function selectScanned(db: TenantDatabase, scanId: string) {
-  const { check, resourceId, resourceName, notes, status, severity, advisory } = findings;
+async function selectScanned(db: TenantDatabase, scanIds: readonly string[]) {
+  const { scanId: run_id, check, resourceId, resourceName, notes, status, severity, advisory } = findings;
   const { waiverReason, waiverBy: waiver_by, waiverExpires: waiver_expires } = findings;
   const to_pass = firstCharacters(sql`${notes} ->> 'to_pass'`);
-  const shown = { check, resource_id: resourceId, resource_name: resourceName, to_pass };
+  const shown = { run_id, check, resource_id: resourceId, resource_name: resourceName, to_pass };
   // The list may be cut, and a rule counts as waived if all of its findings in it are.
   const unwaivedFirst = isNotNull(waiverReason);
   const waiver_reason = firstCharacters(sql`${waiverReason}`);
   return db
     .select({ ...shown, waiver_reason, waiver_by, waiver_expires })
     .from(findings)
-    .where(and(eq(findings.scanId, scanId), eq(status, "FAIL"), eq(severity, "high"), eq(advisory, false)))
+    .where(and(inArray(run_id, [...new Set(scanIds)]), eq(status, "FAIL"), eq(severity, "high"), eq(advisory, false)))
     .orderBy(unwaivedFirst)
     .limit(maxFailing);
 }
 
-async function selectWatched(db: TenantDatabase, monitorId: string) {
-  const last = lastChanges(db, and(eq(changes.monitorId, monitorId), eq(changes.ruleSeverity, "high")));
+async function selectWatched(db: TenantDatabase, monitorIds: readonly string[]) {
+  const ofMonitors = inArray(changes.monitorId, [...new Set(monitorIds)]);
+  const last = lastChanges(db, and(ofMonitors, eq(changes.ruleSeverity, "high")));
   const to_pass = firstCharacters(sql`${last.toPass}`);
-  const { check, resourceId, resourceName, toWaived, waiverBy: waiver_by, waiverExpires: waiver_expires } = last;
-  const shown = { check, resource_id: resourceId, resource_name: resourceName, to_pass };
+  const { monitorId: run_id, check, resourceId, resourceName, toWaived } = last;
+  const { waiverBy: waiver_by, waiverExpires: waiver_expires } = last;
+  const shown = { run_id, check, resource_id: resourceId, resource_name: resourceName, to_pass };
   // A decision of the gateway is not in the change.
   const waiver_reason = firstCharacters(sql`coalesce(${last.waiverReason}, case when ${toWaived} then '' end)`);
   return db

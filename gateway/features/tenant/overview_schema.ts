@@ -40,7 +40,7 @@ export const overviewSchema = v.object({
         ),
       }),
     ),
-    "The rules of CAT I that fail, with their failing findings, of the first 20 organizations with one; what goes beyond 1 MiB is left out",
+    "The rules of CAT I that fail, with their failing findings; what goes beyond 1 MiB is left out",
   ),
 });
 
