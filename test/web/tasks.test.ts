@@ -215,7 +215,13 @@ test("a viewer sees what is decided, and nothing to decide with; a first visitor
   await scan.store([buildFinding({ check: idle })]);
   await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
   const rule = await openRule(first, failingRule);
-  await rule.getByRole("button", { name: "Waive…" }).waitFor();
+  await rule.getByRole("button", { name: "Waive…" }).click();
+  await first.getByLabel("Reason").fill("Half a reason");
+  // A scan that completes leaves it there.
+  await tenant.producer.scanned([buildFinding({ check: idle })], { org_url: orgUrl });
+  await expect.poll(() => first.locator(".as-of option").count()).toBe(3);
+  expect(await first.getByLabel("Reason").inputValue()).toBe("Half a reason");
+  await first.keyboard.press("Escape");
   // A role that is taken while the page is open takes its actions with it.
   await gateway.addUser(tenant.id, member, "viewer");
   await tenant.producer.scanned([], { org_url: "https://other.okta.com" });

@@ -2,6 +2,8 @@ import { desc, inArray, type SQL } from "drizzle-orm";
 import type * as v from "valibot";
 import { write, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import { isUnavailable, NotFound } from "../../../shared/app_error.ts";
+import { described } from "../../../shared/schemas/primitives.ts";
+import { webAddress } from "../../../shared/schemas/web_address.ts";
 import { json, problem } from "../../description/operation.ts";
 import { listByTime } from "../../http/query.ts";
 import { defineResource, type Call, type Resource } from "../../http/resource.ts";
@@ -94,9 +96,10 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
       allow: "read",
       operationId: `list${Name}s`,
       summary: `List ${name}s, newest first`,
+      query: { org_url: described(webAddress, `Only the ${name}s of this organization`) },
       list: listByTime(`${name}s`, toResource),
       of: [shown, `${Name}Page`],
-      select: ({ page, readOne }) => readOne((db) => store.selectPage(db, page)),
+      select: ({ page, parameters, readOne }) => readOne((db) => store.selectPage(db, page, parameters.org_url)),
     });
 
     resource.on(`GET /${name}s/:id`, {

@@ -50,9 +50,11 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
     return require(await byId(db, runId));
   }
 
-  /** Newest first, one row beyond the limit. */
-  function selectPage(db: TenantDatabase, page: PageRequest): Query<readonly Row[]> {
-    return typed(newestFirst(db.select().from(table).$dynamic(), page, { by: [createdAt, id] }));
+  /** Newest first, one row beyond the limit; without an address the runs of all organizations. */
+  function selectPage(db: TenantDatabase, page: PageRequest, orgUrl: string | null = null): Query<readonly Row[]> {
+    const host = orgUrl && new URL(orgUrl).host;
+    const where = host === null ? undefined : sql`lower(split_part(${table.orgUrl}, '/', 3)) = ${host}`;
+    return typed(newestFirst(db.select().from(table).$dynamic(), page, { by: [createdAt, id], where }));
   }
 
   /** Null: there is one with this id. An id is the tenant's own, whether or not another tenant has the same one. */

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { toProblem } from "../model/connection.ts";
 import { parseRulesView, toAddress, type RulesView } from "../model/route.ts";
 
@@ -11,16 +11,19 @@ export interface Store<Snapshot> {
 /** While changes are many, this leaves time for input. */
 const pauseMs = 100;
 
-/** The newest snapshot of a store that lives as long as the component; at most one in each pause. */
-export function useStore<Snapshot extends object>(create: (onChange: () => void) => Store<Snapshot>): Snapshot {
-  const [snapshot, setSnapshot] = useState<Snapshot | null>(null);
-  const [{ store, close }] = useState(() => {
+/** The newest snapshot of a store that lives as long as the component, or until the key is another one; at most one in each pause. */
+export function useStore<Snapshot extends object>(
+  create: (onChange: () => void) => Store<Snapshot>,
+  key = "",
+): Snapshot {
+  const [shown, setShown] = useState<{ readonly of: Store<Snapshot>; readonly snapshot: Snapshot } | null>(null);
+  const { store, close } = useMemo(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let notBeforeMs = 0;
     const show = () => {
       timer = undefined;
       notBeforeMs = performance.now() + pauseMs;
-      setSnapshot(store.current);
+      setShown({ of: store, snapshot: store.current });
     };
     const store = create(() => {
       timer ??= setTimeout(show, notBeforeMs - performance.now());
@@ -30,10 +33,11 @@ export function useStore<Snapshot extends object>(create: (onChange: () => void)
       store.close();
     };
     return { store, close };
-  });
+    // oxlint-disable-next-line react/exhaustive-deps -- `create` is another function each time; the key says what it opens
+  }, [key]);
   // A plain effect may never run for a component that is removed at once, and then neither would its cleanup.
   useLayoutEffect(() => close, [close]);
-  return snapshot ?? store.current;
+  return shown?.of === store ? shown.snapshot : store.current;
 }
 
 /** Renders again each second, for ages. */

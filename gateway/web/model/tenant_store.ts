@@ -1,11 +1,12 @@
 import { pause } from "../../../shared/abortable.ts";
 import { subscribe, type Subscription } from "../../../shared/client/subscribe.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
-import type { Decision } from "../../../shared/schemas/decision.ts";
+import { decisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
+import { pageOf } from "../../../shared/schemas/primitives.ts";
 import { overviewSchema, type Overview } from "../../features/tenant/overview_schema.ts";
 import { scanSchema } from "../../../shared/schemas/scan.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
-import { type Api, toScanPath } from "./api.ts";
+import { type Api, decisionsPath, toScanPath } from "./api.ts";
 import { noConnection, toConnection, toProblem, type Connection } from "./connection.ts";
 import { oneAtATime } from "./one_at_a_time.ts";
 import {
@@ -33,6 +34,8 @@ export interface Tenant extends TenantState {
   readonly put: (decision: Decision) => void;
   /** Reads a scan that is not listed. Rejects as `Api` does. */
   readonly findScan: (id: string, signal: AbortSignal) => Promise<void>;
+  /** Reads the newest scans of an organization: of many organizations only a few are listed. Rejects as `Api` does. */
+  readonly findScansOf: (orgUrl: string, signal: AbortSignal) => Promise<void>;
   /** Calls back until the function that it returns is called. */
   readonly listen: (listener: Listener) => () => void;
 }
@@ -51,6 +54,8 @@ const hiddenForMs = 30_000;
 const hiddenReadMs = 60_000;
 const seenTimeoutMs = 3000;
 const readPauseMs = 500;
+/** The overview has no more decisions than this. */
+const overviewDecisions = 200;
 
 /** Keeps the tenant true on one connection: the overview is read on every open of its stream, then events. */
 export function createTenantStore(api: Api, { overview, onChange, onRefused }: TenantStoreOptions) {
@@ -79,6 +84,11 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       const scan = await api.get(toScanPath(id), scanSchema, signal);
       change(withScan(current, scan));
     },
+    async findScansOf(orgUrl, signal) {
+      const path = `api/v1/scans?org_url=${encodeURIComponent(orgUrl)}`;
+      const { items } = await api.get(path, pageOf(scanSchema), signal);
+      change(items.reduce(withScan, current));
+    },
     listen(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -96,11 +106,21 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     try {
       const since = new Date(sinceOf(current, api.nowMs())).toISOString();
       const overview = await api.get(`api/v1/overview?since=${since}`, overviewSchema, signal);
-      const next = withOverview(current, overview);
+      const next = withOverview(current, { ...overview, decisions: await readDecisions(overview, signal) });
       change(events.reduce((state, event) => withEvent(state, event, api.nowMs()), next));
     } finally {
       meanwhile.delete(events);
     }
+  }
+
+  /** All that hold: the overview has the newest ones only. */
+  async function readDecisions({ decisions: newest }: Overview, signal: AbortSignal): Promise<readonly Decision[]> {
+    if (newest.length < overviewDecisions) return newest;
+    const found: Decision[] = [];
+    const query = { active: "true", limit: "200" };
+    const pages = api.pages(decisionsPath, pageOf(decisionSchema), { query, signal });
+    for await (const { items } of pages) found.push(...items);
+    return found;
   }
 
   async function catchUp(signal: AbortSignal): Promise<void> {

@@ -3,7 +3,6 @@ import { isDay } from "../../../../shared/decisions/expiry.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import { originOf } from "../../../../shared/schemas/web_address.ts";
 import { toProblem } from "../../model/connection.ts";
-import { hasPresent } from "../../model/organization_store.ts";
 import type { Route } from "../../model/route.ts";
 import type { Session } from "../../model/session.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
@@ -37,29 +36,12 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
     const text = "No such organization in this tenant. It may have been deleted.";
     return <MissingPage title="This organization cannot be shown" text={text} />;
   }
-  const orgUrl = organization?.org_url ?? named?.org_url ?? null;
-  const scans = tenant.scans.filter(
-    ({ org_url: url }) => url !== null && originOf(url) === (orgUrl && originOf(orgUrl)),
-  );
-  const monitorId = scanId === null ? (organization?.monitor_id ?? null) : null;
-  // Only a completed scan says how the organization is.
-  const last = scans.find(({ status }) => status === "completed") ?? null;
-  const lastId = last?.id ?? organization?.last_scan_id ?? null;
-  // Until one has completed, the newest says how far it came.
-  const isPresent = scanId === null && organization !== null && hasPresent(organization);
-  const scan = named ?? (isPresent ? last : (scans[0] ?? null));
-  const target = { organizationId: organization?.id ?? null, monitorId, scanId: scan?.id ?? lastId, isPresent };
   return (
     <OrganizationView
-      // Another source begins anew.
-      key={Object.values(target).join(" ")}
       session={session}
       tenant={tenant}
       organization={organization}
-      scans={scans}
-      target={target}
-      scan={scan}
-      isNow={scanId === null}
+      named={named}
       view={view}
       change={(next) => {
         // A scan's own address names it already.

@@ -1,8 +1,9 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { isDay } from "../../../../shared/decisions/expiry.ts";
 import { stateOf } from "../../../../shared/rule_result.ts";
 import type { Organization } from "../../../../shared/schemas/organization.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
+import { originOf } from "../../../../shared/schemas/web_address.ts";
 import { indexDecisions } from "../../model/decisions/decision_index.ts";
 import { formatOrg } from "../../model/format.ts";
 import { toView } from "../../model/needs_you.ts";
@@ -17,7 +18,7 @@ import { hasEnded, sinceOf } from "../../model/tenant_state.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
 import { BackLink, Button, Folded, Problem, Time } from "../basics.tsx";
 import { DecideDialog, type DecisionDraft } from "../decisions/decide_dialog.tsx";
-import { useStore } from "../hooks.ts";
+import { useLifetime, useStore } from "../hooks.ts";
 import { useTitle } from "../tab_mark.ts";
 import { Actions } from "./actions.tsx";
 import { AsOf, AsOfChoice, Counts, Freshness, Running } from "./head.tsx";
@@ -30,26 +31,42 @@ interface OrganizationViewProps {
   readonly tenant: Tenant;
   /** Null: the scan's organization was deleted. */
   readonly organization: Organization | null;
-  /** The organization's, newest first. */
-  readonly scans: readonly Scan[];
-  readonly target: OrganizationTarget;
-  /** The one that the findings are of, or that explains them; null: it is not listed. */
-  readonly scan: Scan | null;
-  /** True: the present state. False: the state as of a scan. */
-  readonly isNow: boolean;
+  /** The scan as of which it is shown; null: as of now. */
+  readonly named: Scan | null;
   readonly view: RulesView;
   readonly change: (changed: Partial<RulesView>) => void;
 }
 
 /** One organization: its news first, then the plan, then the rules with findings and history in the row. */
 export function OrganizationView(props: OrganizationViewProps) {
-  const { session, tenant, organization, scans, target, scan, isNow, view, change } = props;
+  const { session, tenant, organization, named, view, change } = props;
   const { api, caller } = session;
   const now = api.nowMs();
+  const isNow = named === null;
+  const orgUrl = organization?.org_url ?? named?.org_url ?? null;
+  const signal = useLifetime();
+  const { findScansOf } = tenant;
+  useEffect(() => {
+    // Without them, the page is complete but for its earlier scans.
+    if (orgUrl !== null) findScansOf(orgUrl, signal).catch(() => undefined);
+  }, [orgUrl, findScansOf, signal]);
+  const scans = tenant.scans.filter(
+    ({ org_url: url }) => url !== null && originOf(url) === (orgUrl && originOf(orgUrl)),
+  );
+  // Only a completed scan says how the organization is.
+  const last = scans.find(({ status }) => status === "completed") ?? null;
+  // Until one has completed, the newest says how far it came.
+  const isPresent = isNow && organization !== null && hasPresent(organization);
+  const scan = named ?? (isPresent ? last : (scans[0] ?? null));
+  const target = {
+    organizationId: organization?.id ?? null,
+    monitorId: isNow ? (organization?.monitor_id ?? null) : null,
+    scanId: scan?.id ?? last?.id ?? organization?.last_scan_id ?? null,
+    isPresent,
+  };
   const until = isNow ? null : (scan?.ended_at ?? null);
-  const store = useStore((onChange) => openOrganization({ api, tenant, onChange, until }, target));
+  const store = useStore((onChange) => openOrganization({ api, tenant, onChange, until }, target), keyOf(target));
   const [draft, setDraft] = useState<DecisionDraft | null>(null);
-  const orgUrl = organization?.org_url ?? scan?.org_url ?? null;
   const name = organization?.name ?? formatOrg(orgUrl);
   const running = scans.find(({ status }) => !hasEnded(status)) ?? null;
   const { decisions } = tenant;
@@ -151,6 +168,11 @@ export function OrganizationView(props: OrganizationViewProps) {
   );
 }
 
+/** Another source begins anew; what somebody is typing stays. */
+function keyOf(target: OrganizationTarget): string {
+  return Object.values(target).join(" ");
+}
+
 /** Results of each rule that were known on a day. Findings are kept for now and for scans only. */
 function rulesOfDay(rules: readonly RuleRow[], day: string): readonly RuleRow[] {
   return rules.map((rule) => {
@@ -179,8 +201,10 @@ function WithNow(
   },
 ) {
   const { session, tenant, organization, decisions, children } = props;
-  const store = useStore((onChange) =>
-    openOrganization({ api: session.api, tenant, onChange }, presentOf(organization)),
+  const present = presentOf(organization);
+  const store = useStore(
+    (onChange) => openOrganization({ api: session.api, tenant, onChange }, present),
+    keyOf(present),
   );
   const rules = useMemo(() => toRules(store, decisions), [store, decisions]);
   return <>{children(store.isRead ? rules : [])}</>;
