@@ -263,10 +263,10 @@ export function ConnectionNotice(props: { readonly connection: Connection; reado
   const seconds = retryAtMs === null ? null : Math.max(1, Math.ceil((retryAtMs - performance.now()) / 1000));
   const details = [problem, seconds === null ? null : `next try in ${seconds} s`].filter((part) => part !== null);
   return (
-    <div class="connection notice row wrap" data-state={state} hidden={!isShown}>
+    <section class="connection notice row wrap" aria-label="Connection" data-state={state} hidden={!isShown}>
       <strong role="status">{isShown ? "not live" : state}</strong>
       <span>{details.join(" · ")}</span>
       {(state === "failed" || retryAtMs !== null) && <Button look="small" label="Try now" onClick={props.retryNow} />}
-    </div>
+    </section>
   );
 }

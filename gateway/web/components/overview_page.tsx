@@ -16,7 +16,7 @@ import { hasEnded, sinceOf } from "../model/tenant_state.ts";
 import type { Tenant } from "../model/tenant_store.ts";
 import { isWatchProblem, watchText } from "../model/watch_state.ts";
 import { Button, CopyButton, FilterOutcome, Message, Problem, SearchField, Segments, Time } from "./basics.tsx";
-import { useAction } from "./hooks.ts";
+import { useAction, useRulesView } from "./hooks.ts";
 import { useTitle } from "./tab_mark.ts";
 import { Announcement, NewsLine } from "./organization/news.tsx";
 
@@ -28,8 +28,7 @@ interface OverviewProps {
 
 /** All organizations of the tenant, those that need somebody first, each with the reason. */
 export function OverviewPage({ session, tenant, views }: OverviewProps) {
-  const [text, setText] = useState("");
-  const [isNeedingOnly, setNeedingOnly] = useState(false);
+  const [{ text, state }, change] = useRulesView();
   const nowMs = session.api.nowMs();
   useTitle("Organizations");
   const [only] = views;
@@ -40,7 +39,7 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
     }
   }, [views.length, only]);
   const needing = views.filter(({ needs }) => needs.length > 0);
-  const shown = filterViews(isNeedingOnly ? needing : views, text);
+  const shown = filterViews(state === "needs_you" ? needing : views, text);
   const news = views.flatMap((view) => view.news.map((item) => ({ item, view })));
   if (views.length === 0) return <FirstScan session={session} />;
   return (
@@ -52,15 +51,20 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
             ? `${needing.length} of ${views.length} ${needing.length === 1 ? "needs" : "need"} you`
             : `None of ${views.length} needs you`}
         </p>
-        <SearchField label="Search organizations" placeholder="Search" value={text} onText={setText} />
+        <SearchField
+          label="Search organizations"
+          placeholder="Search"
+          value={text}
+          onText={(typed) => change({ text: typed })}
+        />
         <Segments
           label="Show"
-          value={isNeedingOnly}
+          value={state === "needs_you"}
           options={[
             [true, `needs you ${needing.length}`],
             [false, `all ${views.length}`],
           ]}
-          choose={setNeedingOnly}
+          choose={(isNeedingOnly) => change({ state: isNeedingOnly ? "needs_you" : null })}
         />
       </header>
       <Announcement news={news.map(({ item, view }) => ({ ...item, name: view.organization.name }))} />
@@ -143,7 +147,7 @@ function OrganizationTable({ views, tenant, nowMs }: Omit<OverviewProps, "sessio
 
 /** The one thing that a person should know of it now: what got worse and who did it, else what is not watched, else what was last. */
 function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly nowMs: number }): ComponentChildren {
-  const { organization, monitor, watch, news, cat1, needs } = view;
+  const { organization, monitor, watch, news, cat1, cat1Open, needs } = view;
   const worst = news.find(({ kind }) => kind === "worse");
   const [exposure] = cat1;
   if (worst !== undefined && (isWorst(worst) || exposure === undefined)) {
@@ -171,6 +175,7 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
       </>
     );
   }
+  if (cat1Open > 0) return <span class="strong-fail">{`${countOf(cat1Open, "rule")} of CAT I failed`}</span>;
   if (watch !== null && (isWatchProblem(watch) || watch === "unknown")) return watchText(watch, monitor, nowMs);
   const [newest] = news;
   if (needs.includes("decision ends")) return "a decision ends within 14 days";

@@ -4,30 +4,10 @@ import { shortFix, vulnIdOf } from "./check_catalog.ts";
 import type { RuleRow } from "./rules.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
 
-/** One change of the plan, in the words of the reports. */
-export interface PlannedChange {
-  readonly id: string;
-  /** Null: no scan has named the object to change yet. */
-  readonly number: number | null;
-  /** The place, and what to change there. */
-  readonly change: string;
-  readonly closes: string;
-  /** Closed by it alone or with others, CAT I first. */
-  readonly checks: readonly string[];
-  readonly isCatI: boolean;
-}
-
-export interface Plan {
-  readonly headline: string;
-  readonly changes: readonly PlannedChange[];
-}
+export type Plan = ReturnType<typeof toPlan>;
 
 /** From the failing findings that decide their rules. The order is that of the reports; a rule of CAT I that no change closes yet comes first. */
-export function toPlan(
-  rules: readonly RuleRow[],
-  { waiverOf }: Pick<DecisionIndex, "waiverOf">,
-  isWatched: boolean,
-): Plan {
+export function toPlan(rules: readonly RuleRow[], { waiverOf }: Pick<DecisionIndex, "waiverOf">, isWatched: boolean) {
   const failing = rules.flatMap(({ state, findings }) => (state === "fail" ? decidingFindings(findings) : []));
   const ranked = rankCauses(
     failing.map((finding) => ({
@@ -42,6 +22,7 @@ export function toPlan(
   const unnamed = rules
     .filter(({ check, state, isWaived }) => state === "fail" && !isWaived && !known.has(check))
     .map(({ check, severity, findings }) => {
+      // No scan has named the object to change yet.
       return { id: check, number: null, closes: "", checks: [check], findings, isCatI: severity === "high" };
     });
   const named = ranked.causes.map((cause) => {
@@ -51,8 +32,10 @@ export function toPlan(
   const [first, last] = [unnamed.filter(({ isCatI }) => isCatI), unnamed.filter(({ isCatI }) => !isCatI)];
   return {
     headline: causesHeadline(ranked) || (unnamed.length === 0 ? "" : "What fails has to be fixed rule by rule"),
+    /** In the words of the reports, each with the checks that it closes alone or with others. */
     changes: [...first, ...named, ...last].map(({ findings, ...one }) => ({
       ...one,
+      /** The place, and what to change there. */
       change: joinChanges(findings.flatMap(({ to_pass }) => to_pass ?? [])) || shortFix(one.checks[0] ?? ""),
     })),
   };

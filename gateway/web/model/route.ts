@@ -1,5 +1,4 @@
 import { findRule, vulnIdOf } from "./check_catalog.ts";
-import type { ShownState } from "./format.ts";
 import type { RulesFilter } from "./rules.ts";
 
 /** View that an address of the page names. */
@@ -33,7 +32,7 @@ export interface RulesView extends RulesFilter {
   readonly asOf: string | null;
 }
 
-const states: readonly (ShownState | "waived")[] = ["fail", "manual", "pass", "not_applicable", "none", "waived"];
+const states = ["fail", "manual", "pass", "not_applicable", "none", "waived", "needs_you"] as const;
 const maxTextLength = 200;
 
 /** Leaves out what cannot be understood. */
@@ -51,7 +50,7 @@ export function parseRulesView(hash: string): RulesView {
 
 /** The address with another view; what else is in its query is dropped. */
 export function toAddress(hash: string, { state, text, rule, asOf }: RulesView): string {
-  const [place = ""] = hash.split("?");
+  const place = hash.split("?")[0] || "#/";
   const query = new URLSearchParams({
     ...(state === null ? {} : { status: state }),
     ...(text === "" ? {} : { q: text }),

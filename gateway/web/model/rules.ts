@@ -174,8 +174,8 @@ export function countRules(rules: readonly RuleRow[]) {
 }
 
 export interface RulesFilter {
-  /** `waived` is a part of `fail`. */
-  readonly state: ShownState | "waived" | null;
+  /** `waived` is a part of `fail`, and `needs_you` of the organizations. */
+  readonly state: ShownState | "waived" | "needs_you" | null;
   readonly text: string;
 }
 

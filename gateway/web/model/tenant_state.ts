@@ -61,7 +61,9 @@ export function withEvent(state: TenantState, event: TenantEvent, nowMs: number)
   if (type === "scan.deleted") return { ...state, scans: withoutId(scans, data.scan_id) };
   if (type === "scan.end") {
     const known = scans.find(({ id }) => id === data.scan_id);
-    return known === undefined ? state : withScan(state, { ...known, ...data, ended_at: toTime(nowMs) });
+    return known === undefined
+      ? state
+      : withScan(state, { ...known, ...data, ended_at: new Date(nowMs).toISOString() });
   }
   if (type === "decision.created" || type === "decision.updated") return withDecision(state, data);
   if (type === "organization.updated") return { ...state, organizations: [...withoutId(organizations, data.id), data] };
@@ -71,7 +73,7 @@ export function withEvent(state: TenantState, event: TenantEvent, nowMs: number)
   const known = type === "monitor.updated" ? monitors.get(data.monitor_id) : undefined;
   if (type !== "monitor.updated" || known === undefined) return state;
   // The gateway itself sets `stale`; every other update is a report of the producer.
-  const updated_at = data.status === "stale" ? known.updated_at : toTime(nowMs);
+  const updated_at = data.status === "stale" ? known.updated_at : new Date(nowMs).toISOString();
   const error_detail = data.error_code === null ? null : known.error_detail;
   return { ...state, monitors: new Map(monitors).set(known.id, { ...known, ...data, updated_at, error_detail }) };
 }
@@ -110,8 +112,4 @@ function withoutId<Item extends { readonly id: string }>(items: readonly Item[],
 
 function byNewest(a: Scan, b: Scan): number {
   return Date.parse(b.created_at) - Date.parse(a.created_at);
-}
-
-function toTime(timeMs: number): string {
-  return new Date(timeMs).toISOString();
 }

@@ -8,7 +8,6 @@ import { labelledNotes } from "../../../../shared/schemas/finding_notes.ts";
 import { checkTitle, findCheck } from "../../model/check_catalog.ts";
 import { toTerms, toVerb, type DecisionIndex } from "../../model/decisions/decision_index.ts";
 import type { Finding } from "../../model/finding.ts";
-import { fixText } from "../../model/fix_texts.ts";
 import { formatVerdict, stateNames } from "../../model/format.ts";
 import { byWhom, toNews } from "../../model/news.ts";
 import type { OpenOrganization } from "../../model/organization_store.ts";
@@ -18,6 +17,10 @@ import type { DecisionDraft } from "../decisions/decide_dialog.tsx";
 import { useLifetime } from "../hooks.ts";
 import { Days, sinceText } from "./days.tsx";
 
+/** DISA's own texts by check, as JSON, written into the bundle by `build.ts`: as an object esbuild puts them into the first script. */
+declare const FIX_TEXTS: string;
+
+const fixTexts = new Map(Object.entries(JSON.parse(FIX_TEXTS) as Readonly<Record<string, string>>));
 const rowsAtOnce = 50;
 const shownChanges = 20;
 
@@ -42,7 +45,7 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
     readHistory(check, signal).then(setHistory, () => undefined);
   }, [readHistory, check, signal, rule.state]);
   const info = findCheck(check);
-  const fix = fixText(check);
+  const fix = fixTexts.get(check);
   const passing = passingDays(history);
   const changes = store.changes.filter((change) => change.check === check);
   const newestFirst = toNews(changes.slice(0, shownChanges), null).toSorted((a, b) => b.atMs - a.atMs);
@@ -71,7 +74,7 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
           onClick={() => setLimit(limit + 100)}
         />
       )}
-      {fix !== null && ["fail", "manual"].includes(rule.state) && (
+      {fix !== undefined && ["fail", "manual"].includes(rule.state) && (
         <details>
           <summary>DISA's fix text</summary>
           <p class="fix-text">{fix}</p>

@@ -30,8 +30,8 @@ export function RulesTable(props: RulesTableProps) {
   const shown = filterRules(rules, view);
   const names = { ...stateNames, waived: "waived" };
   const isTooOld = isDay(view.asOf ?? "") && (view.asOf ?? "") < toDay(props.now - (shownDays - 1) * dayMs);
-  const segments = (["fail", "manual", "pass", "not_applicable", "waived"] as const)
-    .filter((state) => counts[state] > 0 || state === view.state)
+  const segments = (["fail", "manual", "pass", "not_applicable", "none", "waived"] as const)
+    .filter((state) => (counts[state] > 0 && !isUnread) || state === view.state)
     .map((state) => [state, `${names[state]} ${counts[state]}`] as const);
   return (
     <section class="rules" aria-labelledby="rules-title">
