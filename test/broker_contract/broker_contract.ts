@@ -36,21 +36,6 @@ export const brokerContract: Readonly<Record<string, BrokerCase>> = {
     for (const recording of recordings) assert.deepEqual(recording.messages, [eventMessage({ n: 1 })]);
   },
 
-  "subscribe resolves only when confirmed: the next published message arrives": async ({
-    createBroker,
-    createChannel,
-  }) => {
-    const subscriber = createBroker();
-    const publisher = createBroker();
-    await publisher.ping();
-    for (let round = 0; round < 15; round += 1) {
-      const channel = createChannel();
-      const recording = await record(subscriber, channel);
-      await publisher.publish(channel, eventMessage({ round }));
-      await recording.untilCount(1);
-    }
-  },
-
   "receives again when another subscriber joins right after the last has left": async ({
     createBroker,
     createChannel,

@@ -82,7 +82,6 @@ describe("on the channels of a feature that stores", () => {
   });
 
   test.each([
-    ["without a number", { type: "note.created", data: {} }],
     ["with the gateway's name", noteEvent(1, "gateway")],
     ["with the number 0", noteEvent(0)],
   ])("an event %s is 422", async (_what, event) => {

@@ -1,18 +1,13 @@
-import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, chown, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { ownFolder } from "../../support/clean_up.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { createLocalState } from "../../../gateway/operator/local_state.ts";
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "scanstream-"));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
 // `call_admin.test.ts` has its mode, and that of the folder.
 test("the secret is created once, also concurrently, and its mode is restored at the next start", async () => {
+  const folder = await ownFolder();
   const directory = join(folder, "state");
   const secrets = await Promise.all(Array.from({ length: 10 }, () => createLocalState(directory).streamTokenSecret()));
   expect(new Set(secrets).size).toBe(1);
@@ -25,6 +20,7 @@ test("the secret is created once, also concurrently, and its mode is restored at
 });
 
 test("an unwritable folder is a configuration error that names the variables to set instead", async () => {
+  const folder = await ownFolder();
   const file = join(folder, "file");
   await writeFile(file, "");
   const state = createLocalState(join(file, "state"));
@@ -37,6 +33,7 @@ test("an unwritable folder is a configuration error that names the variables to 
 });
 
 test("a secret that is empty or cut is a configuration error that says what to delete", async () => {
+  const folder = await ownFolder();
   const state = createLocalState(folder);
   for (const [name, want, cut] of [
     ["stream_token_secret", state.streamTokenSecret, ""],
@@ -49,6 +46,7 @@ test("a secret that is empty or cut is a configuration error that says what to d
 });
 
 test("another user's database is refused, and the folder is left as it was", async () => {
+  const folder = await ownFolder();
   const database = join(folder, "database");
   if (process.getuid?.() === 0) {
     await mkdir(database);

@@ -1,9 +1,7 @@
-import { sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { deletingByAge } from "../../../../gateway/features/retention.ts";
 import { runTasks } from "../../../../gateway/features/features.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
-import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { aChange } from "../../../support/change_builders.ts";
 import { buildFinding, createProducer } from "../../../support/producers.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
@@ -59,11 +57,7 @@ describe("RETENTION_DAYS", () => {
     return published;
   };
   const age = (id: string, days: number, table = "scans") =>
-    write(gateway.database, everyTenant, (db) =>
-      db.execute(
-        sql`update ${sql.identifier(table)} set ended_at = now() - make_interval(days => ${days}::integer) where id = ${id}::uuid`,
-      ),
-    );
+    owner(`update ${table} set ended_at = now() - make_interval(days => $1) where id = $2::uuid`, days, id);
 
   test("deletes what ended longer ago with all that belongs to it, and says so on the tenant's stream", async () => {
     const old = await fullScan("completed");

@@ -1,6 +1,4 @@
-import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { runTasks, type Feature } from "../../../../gateway/features/features.ts";
 import { monitors } from "../../../../gateway/features/runs/monitors.ts";
 import { announceScanUpdated, scans } from "../../../../gateway/features/runs/scans.ts";
@@ -15,12 +13,8 @@ import { watchDatabase } from "../../../support/watched_database.ts";
 
 const gateway = await openTestGateway();
 
-async function silence(table: "scans" | "monitors", id: string, seconds: number): Promise<void> {
-  const since = sql`now() - make_interval(secs => ${seconds})`;
-  await write(gateway.database, everyTenant, (db) =>
-    db.execute(sql`update ${sql.identifier(table)} set updated_at = ${since} where id = ${id}::uuid`),
-  );
-}
+const silence = (table: "scans" | "monitors", id: string, seconds: number) =>
+  gateway.owner(`update ${table} set updated_at = now() - make_interval(secs => $1) where id = $2::uuid`, seconds, id);
 
 async function silentScan(minutes: number) {
   const scan = await createScan(gateway, gateway.acme);
@@ -35,10 +29,7 @@ async function silentMonitor(intervalSeconds: number, seconds: number) {
   return monitor;
 }
 
-const statusOf = async (path: string) => {
-  const response = await gateway.request(path, { as: `Api-Key ${gateway.acme.apiKey}` });
-  return ((await response.json()) as { status: string }).status;
-};
+const statusOf = async (path: string) => (await gateway.read<{ readonly status: string }>(path)).status;
 
 /** Three gateways that sweep at once: what they published together. */
 async function sweepAtOnce(feature: Feature) {
@@ -60,8 +51,8 @@ test("a scan without a heartbeat for 15 minutes is ended once, by one of several
   expect(events).toEqual(
     [silent.channel, `tenant:${tenantId}:${tenantId}`].map((channel) => ({ channel, type: "scan.end", data })),
   );
-  expect(await statusOf(`/api/v1/scans/${silent.id}`)).toBe("expired");
-  expect(await statusOf(`/api/v1/scans/${alive.id}`)).toBe("pending");
+  expect(await statusOf(`/scans/${silent.id}`)).toBe("expired");
+  expect(await statusOf(`/scans/${alive.id}`)).toBe("pending");
 });
 
 test("a running monitor that is silent for three intervals, at least a minute, is published as stale once", async () => {
@@ -154,6 +145,6 @@ test("an unavailable broker costs the event, not the state; an unavailable datab
   await runTasks([scans, monitors], { ...lost, database: watchDatabase(gateway.database, unavailable) });
   await runTasks([scans, monitors], lost);
   expect(JSON.stringify(warnings)).toContain(scan.channel);
-  expect(await statusOf(`/api/v1/scans/${scan.id}`)).toBe("expired");
-  expect(await statusOf(`/api/v1/monitors/${monitor.id}`)).toBe("stale");
+  expect(await statusOf(`/scans/${scan.id}`)).toBe("expired");
+  expect(await statusOf(`/monitors/${monitor.id}`)).toBe("stale");
 });
