@@ -29,7 +29,7 @@ const nightly = ["test/gateway/features/keeping/large_pages.test.ts", "test/faul
 
 /** Measured on two cores: half a minute and more. One that begins last keeps a whole run waiting on one core. */
 const longest =
-  /\/(?:web\/(?:session_renewal|organization|recover|scenes|tasks|issuer_sign_in)|faults\/scan|edge\/(?:deno|node|workerd)|examples\/own_gateway|drizzle\/neon|attacks\/hostile_answers|e2e\/(?:setup|start))\.test\.ts$/;
+  /\/(?:web\/(?:organization|recover|scenes|tasks|issuer_sign_in)|faults\/scan|edge\/(?:deno|node|workerd)|examples\/own_gateway|drizzle\/neon|attacks\/hostile_answers|e2e\/(?:setup|start))\.test\.ts$/;
 
 /** In a fresh clone nothing is known of how long a file takes, and its size says little. */
 class LongestFirst extends BaseSequencer {

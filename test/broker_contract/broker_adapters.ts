@@ -1,13 +1,11 @@
-import { randomUUID } from "node:crypto";
 import type { Broker } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
-import { makeChannelName } from "../../shared/channel_name.ts";
 import type { RedisServer } from "../support/redis.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { startUpstashBridge } from "../support/upstash_bridge.ts";
-import type { BrokerHarness, OpenHarness, Timing } from "./broker_harness.ts";
+import { createChannel, type BrokerHarness, type OpenHarness, type Timing } from "./broker_harness.ts";
 
 const database = 2;
 const redisTiming = { default: {}, short: { timeoutMs: 3000, pingEveryMs: 300, pingTimeoutMs: 3000 } } as const;
@@ -18,7 +16,7 @@ export const openMemoryHarness: OpenHarness = async () => {
     createBroker: () => broker,
     createDirectBroker: () => broker,
     createRefusedBroker: () => null,
-    createChannel,
+    channel: createChannel(),
     upstreamCount: null,
     network: null,
     secrets: [],
@@ -37,7 +35,7 @@ export function redisHarness(redis: RedisServer): OpenHarness {
         createRedisBroker({ url: urlOf(network.port, secret), database, ...redisTiming[timing] }),
       createDirectBroker: () => createRedisBroker({ url: urlOf(redis.port, secret), database }),
       createRefusedBroker: () => createRedisBroker({ url: urlOf(network.port, "not the password"), database }),
-      createChannel,
+      channel: createChannel(),
       upstreamCount: (channel) => subscriberCount(redis, channel),
       network,
       secrets: [secret, encodeURIComponent(secret), "not the password"],
@@ -57,7 +55,7 @@ export function upstashHarness(redis: RedisServer): OpenHarness {
       createBroker: (timing = "default") => createUpstashBroker({ url, token, database, ...timingOf(timing) }),
       createDirectBroker: () => createUpstashBroker({ url: bridge.url, token, database }),
       createRefusedBroker: () => createUpstashBroker({ url, token: "not-the-token", database }),
-      createChannel,
+      channel: createChannel(),
       upstreamCount: (channel) => subscriberCount(redis, channel),
       network,
       secrets: [token, "not-the-token"],
@@ -67,10 +65,6 @@ export function upstashHarness(redis: RedisServer): OpenHarness {
       },
     });
   };
-}
-
-export function createChannel(): string {
-  return makeChannelName("scan", randomUUID(), randomUUID());
 }
 
 async function subscriberCount(redis: RedisServer, channel: string): Promise<number> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { eventually } from "../../gateway/library/contract_client.ts";
 import { maxMessageBytes, pingMessage } from "../../shared/brokers/message.ts";
-import { eventMessage, record, unavailability, type BrokerHarness } from "./broker_harness.ts";
+import { createChannel, eventMessage, record, unavailability, type BrokerHarness } from "./broker_harness.ts";
 
 export type BrokerCase = (harness: BrokerHarness) => Promise<void>;
 
@@ -11,8 +11,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, n) => even
 
 /** The promises of every adapter of the broker port; `broker_network_contract.ts` has those that need a network. */
 export const brokerContract: Readonly<Record<string, BrokerCase>> = {
-  "hands over a publisher's messages in order, awaited or not": async ({ createBroker, createChannel }) => {
-    const channel = createChannel();
+  "hands over a publisher's messages in order, awaited or not": async ({ createBroker, channel }) => {
     const recording = await record(createBroker(), channel);
     const publisher = createBroker();
     const messages = numbered(120);
@@ -22,8 +21,7 @@ export const brokerContract: Readonly<Record<string, BrokerCase>> = {
     assert.deepEqual(recording.messages, messages);
   },
 
-  "hands a message to every subscriber, here and elsewhere": async ({ createBroker, createChannel }) => {
-    const channel = createChannel();
+  "hands a message to every subscriber, here and elsewhere": async ({ createBroker, channel }) => {
     const here = createBroker();
     const recordings = [
       await record(here, channel),
@@ -36,35 +34,27 @@ export const brokerContract: Readonly<Record<string, BrokerCase>> = {
     for (const recording of recordings) assert.deepEqual(recording.messages, [eventMessage({ n: 1 })]);
   },
 
-  "receives again when another subscriber joins right after the last has left": async ({
-    createBroker,
-    createChannel,
-    upstreamCount,
-  }) => {
-    const channel = createChannel();
-    const broker = createBroker();
+  "receives again when another subscriber joins right after the last has left": async (harness) => {
+    const { channel } = harness;
+    const broker = harness.createBroker();
     for (let round = 0; round < 5; round += 1) {
       const recording = await record(broker, channel);
       await broker.publish(channel, eventMessage({ round }));
       await recording.untilCount(1);
       recording.leave();
     }
-    await untilReleased({ upstreamCount }, channel);
+    await untilReleased(harness, channel);
   },
 
-  "a signal that aborts during the confirmation rejects with its reason and unsubscribes": async ({
-    createBroker,
-    createChannel,
-    upstreamCount,
-  }) => {
-    const channel = createChannel();
-    const broker = createBroker();
+  "a signal that aborts during the confirmation rejects with its reason and unsubscribes": async (harness) => {
+    const { channel } = harness;
+    const broker = harness.createBroker();
     const leaving = new AbortController();
     const reason = new Error("changed my mind");
     const subscribed = broker.subscribe(channel, ignore, leaving.signal);
     leaving.abort(reason);
     await assert.rejects(subscribed, reason);
-    await untilReleased({ upstreamCount }, channel);
+    await untilReleased(harness, channel);
     const recording = await record(broker, channel);
     await broker.publish(channel, eventMessage({ n: 1 }));
     await recording.untilCount(1);
@@ -72,9 +62,8 @@ export const brokerContract: Readonly<Record<string, BrokerCase>> = {
 
   "nothing is handed over from the moment of the abort, not even of the same burst": async ({
     createBroker,
-    createChannel,
+    channel,
   }) => {
-    const channel = createChannel();
     const broker = createBroker();
     const leaving = new AbortController();
     const received: string[] = [];
@@ -103,8 +92,7 @@ export const brokerContract: Readonly<Record<string, BrokerCase>> = {
     assert.equal(lateCount, lateAtAbort);
   },
 
-  "carries every character unchanged": async ({ createBroker, createChannel }) => {
-    const channel = createChannel();
+  "carries every character unchanged": async ({ createBroker, channel }) => {
     const broker = createBroker();
     const recording = await record(broker, channel);
     const texts = [
@@ -123,8 +111,7 @@ export const brokerContract: Readonly<Record<string, BrokerCase>> = {
     assert.deepEqual(recording.messages, messages);
   },
 
-  "carries the longest message and refuses a longer one": async ({ createBroker, createChannel }) => {
-    const channel = createChannel();
+  "carries the longest message and refuses a longer one": async ({ createBroker, channel }) => {
     const broker = createBroker();
     const recording = await record(broker, channel);
     const longest = ["x".repeat(maxMessageBytes), "é".repeat(maxMessageBytes / 2)];
@@ -135,8 +122,7 @@ export const brokerContract: Readonly<Record<string, BrokerCase>> = {
     await assert.rejects(broker.publish(channel, `${longest[1]}x`), RangeError);
   },
 
-  "refuses messages that it could not carry unchanged": async ({ createBroker, createChannel }) => {
-    const channel = createChannel();
+  "refuses messages that it could not carry unchanged": async ({ createBroker, channel }) => {
     const broker = createBroker();
     const recording = await record(broker, channel);
     const bad = ["two\nlines", "carriage\rreturn", "half a \uD83D", pingMessage];
@@ -146,10 +132,9 @@ export const brokerContract: Readonly<Record<string, BrokerCase>> = {
     assert.deepEqual(recording.messages, [eventMessage({ n: 1 })]);
   },
 
-  "reports wrong credentials, without showing them": async ({ createRefusedBroker, createChannel, secrets }) => {
+  "reports wrong credentials, without showing them": async ({ createRefusedBroker, channel, secrets }) => {
     const broker = createRefusedBroker();
     if (broker === null) return;
-    const channel = createChannel();
     for (const attempt of [
       () => broker.publish(channel, eventMessage({ n: 1 })),
       () => broker.subscribe(channel, ignore, never),
@@ -159,13 +144,8 @@ export const brokerContract: Readonly<Record<string, BrokerCase>> = {
     }
   },
 
-  "close ends every subscription and takes nothing more": async ({
-    createBroker,
-    createChannel,
-    upstreamCount,
-    secrets,
-  }) => {
-    const [first, second] = [createChannel(), createChannel()];
+  "close ends every subscription and takes nothing more": async ({ createBroker, channel, upstreamCount, secrets }) => {
+    const [first, second] = [channel, createChannel()];
     const broker = createBroker();
     const recordings = [await record(broker, first), await record(broker, second)];
     const left = await record(broker, second);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker, LostReason, Subscriber } from "../../shared/broker.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
 import { encodeEvent, toMessage } from "../../shared/event.ts";
 import type { TcpProxy } from "../support/tcp_proxy.ts";
 
@@ -13,7 +15,8 @@ export interface BrokerHarness {
   readonly createDirectBroker: () => Broker;
   /** With credentials that the server refuses; null where there are none. */
   readonly createRefusedBroker: () => Broker | null;
-  readonly createChannel: () => string;
+  /** No other case has it. */
+  readonly channel: string;
   /** How many subscriptions of the channel the server has now. Null: there is no server. */
   readonly upstreamCount: ((channel: string) => Promise<number>) | null;
   /** Null: there is no network between. */
@@ -27,6 +30,10 @@ export interface BrokerHarness {
 export type Timing = "default" | "short";
 
 export type OpenHarness = () => Promise<BrokerHarness>;
+
+export function createChannel(): string {
+  return makeChannelName("scan", randomUUID(), randomUUID());
+}
 
 /** A message that every broker carries. */
 export function eventMessage(fields: Readonly<Record<string, string | number>>): string {

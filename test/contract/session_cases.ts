@@ -27,20 +27,15 @@ async function readSession(
   return JSON.parse(text) as Session;
 }
 
-interface Two {
-  readonly first: TestTenant;
-  readonly second: TestTenant;
-  /** A token of the person for both. */
-  readonly as: string;
-}
-
 /** Tenants of their own, with one person who is a member of both. */
-async function openTwo(gateway: GatewayUnderTest, more: Readonly<Record<string, unknown>> = {}): Promise<Two> {
+async function openTwo(gateway: GatewayUnderTest) {
   const { createTenant, sign } = gateway.control;
   // Their member is the same one, because their name is.
   const [first, second] = [await createTenant("Twin"), await createTenant("Twin")];
   assert.equal(first.sub, second.sub);
-  return { first, second, as: `Bearer ${await sign({ tenant_id: [first.id, second.id], sub: first.sub, ...more })}` };
+  /** A token of the person for both. */
+  const as = `Bearer ${await sign({ tenant_id: [first.id, second.id], sub: first.sub })}`;
+  return { first, second, as };
 }
 
 const naming = ({ id }: Pick<TestTenant, "id">) => ({ "x-tenant-id": id });

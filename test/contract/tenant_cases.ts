@@ -170,8 +170,6 @@ export const tenantCases: readonly GatewayCase[] = [
     assert.equal(seconds, 60);
     (await openStream(gateway, scan.event_stream, `Bearer ${token}`)).leave();
     await refused(await call(gateway, "/api/v1/scans", { as: `Bearer ${token}` }), 401, [token]);
-    const forged = `${token.slice(0, -4)}${token.endsWith("AAAA") ? "BBBB" : "AAAA"}`;
-    await refused(await call(gateway, withToken(scan.event_stream, forged)), 401, [forged]);
     await patch(gateway, scan, { status: "completed" });
     const late = (await (await issue({ event_stream: scan.event_stream })).json()) as { access_token: string };
     assert.equal((await call(gateway, withToken(scan.event_stream, late.access_token))).status, 204);

@@ -92,15 +92,11 @@ const requests: readonly (readonly [path: string, options: CallOptions, ...Answe
   [tokens, { ...member, json: { event_stream: `/api/v1/scans/${nowhere}/event-stream` } }, 404, "No such scan"],
   [tokens, { ...member, json: { event_stream: `${tenantStream}?snapshot=2` } }, 400, "snapshot"],
   ...[
-    `https://gateway.example${tenantStream}`,
     `//x${tenantStream}`,
-    `/\\x${tenantStream}`,
     // A URL is read without its tabs.
     `/\t/x${tenantStream}`,
     `${tenantStream}/`,
-    "event-stream",
     "/api/v1/scans/{scan}",
-    "",
   ].map((name) => [tokens, { ...member, json: { event_stream: name } }, 422, "/event_stream"] as const),
 ];
 

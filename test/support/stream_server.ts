@@ -8,7 +8,6 @@ import type { Principal } from "../../gateway/auth/principal.ts";
 import { problemResponse } from "../../gateway/http/problem.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../../gateway/streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../../gateway/streaming/sinks/readable_stream_sink.ts";
-import type { CreateSink } from "../../gateway/streaming/sinks/sink.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import { listen } from "./listen.ts";
@@ -17,11 +16,6 @@ export const tenantId = "11111111-1111-4111-8111-111111111111";
 export const otherTenantId = "22222222-2222-4222-8222-222222222222";
 export const resourceId = "33333333-3333-4333-8333-333333333333";
 export const channel = makeChannelName("job", tenantId, resourceId);
-
-export const sinks: Readonly<Record<string, CreateSink>> = {
-  "ReadableStream sink": createReadableStreamSinks(),
-  "Node socket sink": createNodeSocketSinks(createReadableStreamSinks()),
-};
 
 export const bounds: StreamBounds = {
   heartbeatSeconds: 15,
@@ -52,6 +46,7 @@ export async function startStreamServer(
     subscriber: options.subscriber ?? createMemoryBroker(),
     authority: createAuthority(),
     lingerMs: 5,
+    createSink: createNodeSocketSinks(createReadableStreamSinks()),
     ...options,
     bounds: { ...bounds, ...options.bounds },
   });

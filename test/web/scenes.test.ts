@@ -4,8 +4,7 @@ import { aChange, anExplanation } from "../support/change_builders.ts";
 import { buildFinding } from "../support/producers.ts";
 import { member } from "../support/operator.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
-import { expectAccessible } from "./accessible.ts";
-import { openPage, openStage } from "./watched_page.ts";
+import { expectAccessible, openPage, openStage } from "./watched_page.ts";
 
 /**
  * Each view with data that producers, the provider and members have chosen to harm: axe finds nothing, nothing is wider than

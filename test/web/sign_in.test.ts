@@ -12,21 +12,12 @@ for (const [name, key] of [
     const { [key]: secret, producer } = await gateway.createTenant("Acme");
     const scan = await producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
     await using page = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
-    const streamAuthorizations: (string | undefined)[] = [];
-    page.on("request", (request) => {
-      if (new URL(request.url()).pathname.endsWith("/event-stream"))
-        streamAuthorizations.push(request.headers()["authorization"]);
-    });
     await signIn(page, `  ${secret}\n`);
     await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
     await page.untilConnection("live");
     expect(page.requestUrls.filter((requested) => requested.includes(secret))).toEqual([]);
     expect(await page.content()).not.toContain(secret);
     await expectNothingStored(page);
-    // The tenant's and the scan's, each with the credential in a header.
-    await expect.poll(() => streamAuthorizations.length).toBe(2);
-    for (const authorization of streamAuthorizations) expect(authorization).toMatch(/^(?:Bearer|Api-Key) \S+$/);
-
     await page.reload();
     await page.getByRole("heading", { name: "Sign in to watch scans" }).waitFor();
   });

@@ -3,7 +3,10 @@ import { finishSignIn, renewByRefreshToken } from "../../gateway/web/model/sign_
 import type { PendingSignIn } from "../../gateway/web/model/sign_in/pending.ts";
 import type { Provider } from "../../gateway/web/model/sign_in/provider.ts";
 
-/** Answers that somebody else slips into a sign-in, against the code that redeems them. The issuer is a function in the place of `fetch`. */
+/**
+ * Answers that somebody else slips into a sign-in, against the code that redeems them: one for each thing that oauth4webapi is told. The
+ * issuer is a function in the place of `fetch`.
+ */
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -72,14 +75,8 @@ test("the tab's own answer is redeemed once, with its verifier", async () => {
 test.each([
   ["login CSRF: no sign-in of this tab", ownAnswer, null],
   ["another tab's state", ownAnswer.replace("state-1", "state-2"), pending],
-  ["no state", `code=own&iss=${issuer}`, pending],
-  ["two states", `${ownAnswer}&state=state-1`, pending],
   ["mix-up: another issuer's answer", ownAnswer.replace(issuer, "https://evil.test"), pending],
   ["mix-up: an answer that names no issuer", "code=own&state=state-1", pending],
-  ["two issuers", `${ownAnswer}&iss=https://evil.test`, pending],
-  ["an error next to a code, with another state", `error=access_denied&code=own&state=x&iss=${issuer}`, pending],
-  ["the implicit flow's token", `${ownAnswer}&id_token=a.b.c`, pending],
-  ["no code", `state=state-1&iss=${issuer}`, pending],
 ])("%s: nothing is sent to the issuer", async (_attack, answer, known) => {
   const asked = issueTokens(ownClaims);
   await expect(finish(answer, known)).rejects.toMatchObject({ name: "SignInError" });
@@ -88,12 +85,9 @@ test.each([
 
 test.each<readonly [string, Claims]>([
   ["an injected code: the nonce of the attacker's sign-in", { nonce: "nonce-2" }],
-  ["no nonce", { nonce: undefined }],
   ["another application's id token", { aud: "other" }],
-  ["several audiences, authorized for another", { aud: ["page", "other"], azp: "other" }],
   ["another issuer's id token", { iss: "https://evil.test" }],
   ["an id token of yesterday", { iat: nowSeconds - 90_000, exp: nowSeconds - 86_400 }],
-  ["nobody's id token", { sub: undefined }],
 ])("%s: nobody is signed in", async (_attack, claims) => {
   issueTokens({ ...ownClaims, ...claims });
   await expect(finish()).rejects.toMatchObject({ name: "SignInError", code: "sign_in" });

@@ -208,32 +208,23 @@ test("features that do not fit together are an error that names both", async () 
 });
 
 const whole = { features: [healthy], database, broker: memory() };
-const issuer = { audience: "api", url: "https://issuer.example/keys" };
 const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   [() => createGateway({ ...whole, streamTokenSecrt: "x" } as never), /did you mean "streamTokenSecret"\?/],
   [() => createGateway({ ...whole, streamTokenSecret: "short" }), /streamTokenSecret: expected 32 random bytes/],
-  [() => createGateway({ ...whole, auth: { ...issuer, isuer: "x" } } as never), /auth\.isuer: is not a known field/],
   [() => createGateway({ ...whole, auth: { issuer: "x", audience: "api" } } as never), /auth: expected url or jwks/],
-  [() => createGateway({ ...whole, broker: memory } as never), /broker: expected Object/],
   [() => createGateway(undefined as never), /Cannot call createGateway: the options: is required/],
-  [
-    async () => serve(await createGateway(whole), { prt: 1 } as never),
-    /Cannot call serve: prt: .* did you mean "port"/,
-  ],
   [
     async () => serve(await createGateway(whole), { port: 70_000 }),
     /Cannot call serve: port: expected a port from 0 to 65535/,
   ],
   [() => openTestDatabase({ features: [healthy, healthy] }), /two of them have the channel prefix "healthy"/],
   [() => createGateway({ ...whole, bounds: { maxStreams: 0 } }), /bounds\.maxStreams: expected a number above 0/],
-  [() => postgres({} as never), /Cannot call postgres: url: is required/],
   [() => postgres({ url: "mysql://a:b@127.0.0.1/x" }), /url: expected postgres:\/\/user:password@host\/database$/],
   [() => migrate({ database: pglite() } as never), /Cannot call migrate: features: is required/],
   [
     () => migrate({ database: postgres({ url: "postgres://a:b@127.0.0.1:9/x" }), features: [] }),
     /the database cannot be reached: check its host/,
   ],
-  [() => defineFeature({ prefix: "a", table: [] } as never), /did you mean "tables"/],
   [() => defineFeature({ prefix: "My jobs" }), /prefix "My jobs" is not valid/],
   [() => defineFeature({ prefix: "2fa" }), /prefix "2fa" is not valid: its terminal event has to begin with a letter/],
   [() => defineFeature({ prefix: "a", tables: [{} as never] }), /tables\.0: expected a pgTable/],
@@ -247,10 +238,6 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
     () => defineEventStream({ prefix: "a", getChannels: () => [], path }),
     /path: expected a path like \/:id\/event-stream/,
   ]),
-  [
-    () => defineEventStream({ prefix: "a", getChannel: () => [] } as never),
-    /getChannel: .* did you mean "getChannels"/,
-  ],
   ...[
     new Hono<Allowed>().get("/x", (c) => c.text("secret")),
     new Hono<Allowed>().all("/x", (c) => c.text("secret")),

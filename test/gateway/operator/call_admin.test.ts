@@ -55,6 +55,13 @@ describe("while a gateway runs", () => {
     expect(JSON.stringify(listed)).not.toContain(key["api_key"]?.slice(13));
   });
 
+  test("a tenant is renamed, and deleted by its name", async () => {
+    const { id: tenant } = await admin("tenant.create", { name: "Umbrella" });
+    expect(await admin("tenant.rename", { tenant, name: "Umbrella 2" })).toEqual({ id: tenant, name: "Umbrella 2" });
+    await expect(admin("tenant.delete", { tenant, confirm: "Umbrella" })).rejects.toMatchObject({ code: "invalid" });
+    expect(await admin("tenant.delete", { tenant, confirm: "Umbrella 2" })).toMatchObject({ deleted: true });
+  });
+
   test("a token expires after its --ttl", async () => {
     const tenant = await admin("tenant.create", { name: "  Ttl  " });
     expect(tenant["name"]).toBe("Ttl");

@@ -1,53 +1,45 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { channel, sinks, startStreamServer } from "../../support/stream_server.ts";
+import { expect, test, vi } from "vitest";
+import { channel, startStreamServer } from "../../support/stream_server.ts";
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
 
 const head = "retry: 2000\n: open\n: terminal job.end 1\n";
 const delta = (n: number) => `event: job.delta\ndata: {"n":${n}}\n\n`;
 const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
 
-// The error that @hono/node-server writes when the portable sink has to destroy its body; the gateway on Node uses the other sink.
-beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => {}));
-afterEach(() => {
-  for (const [error] of vi.mocked(console.error).mock.calls) expect(String(error)).toBe("Error: The stream was closed");
-  vi.restoreAllMocks();
+/** Streams of the gateway on Node; when things happen is proven in open_stream.test.ts, with fake clocks. */
+
+test("S1: no byte is sent before the broker has confirmed, and every event published after `open` arrives", async () => {
+  const subscriber = createScriptedSubscriber({ confirms: "by script" });
+  await using server = await startStreamServer({ subscriber });
+  const client = server.send();
+  await expect.poll(() => server.streams.stats()).toMatchObject({ streams: 1, subscriptions: 1, members: 0 });
+  subscriber.publish(channel, "job.delta", { n: 0 });
+  // A round trip later.
+  expect((await fetch(`http://127.0.0.1:${server.port}/none`)).status).toBe(404);
+  expect(client.response).toBeNull();
+  subscriber.newest(channel).confirm();
+  await expect.poll(() => client.text).toBe(head);
+  subscriber.publish(channel, "job.delta", { n: 1 });
+  await expect.poll(() => client.text).toBe(head + delta(1));
 });
 
-// When things happen is proven in open_stream.test.ts, with fake clocks.
-describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) => {
-  test("S1: no byte is sent before the broker has confirmed, and every event published after `open` arrives", async () => {
-    const subscriber = createScriptedSubscriber({ confirms: "by script" });
-    await using server = await startStreamServer({ createSink, subscriber });
-    const client = server.send();
-    await expect.poll(() => server.streams.stats()).toMatchObject({ streams: 1, subscriptions: 1, members: 0 });
-    subscriber.publish(channel, "job.delta", { n: 0 });
-    // A round trip later.
-    expect((await fetch(`http://127.0.0.1:${server.port}/none`)).status).toBe(404);
-    expect(client.response).toBeNull();
-    subscriber.newest(channel).confirm();
-    await expect.poll(() => client.text).toBe(head);
-    subscriber.publish(channel, "job.delta", { n: 1 });
-    await expect.poll(() => client.text).toBe(head + delta(1));
-  });
+test("S5: a client that disconnects while the broker confirms releases its slot at once and is never opened", async () => {
+  const subscriber = createScriptedSubscriber({ confirms: "by script" });
+  const count = vi.fn();
+  await using server = await startStreamServer({ subscriber, count });
+  const { request } = server.send();
+  await expect.poll(() => server.streams.stats().streams).toBe(1);
+  request.destroy();
+  await expect.poll(() => server.streams.stats().streams).toBe(0);
+  subscriber.newest(channel).confirm();
+  await expect.poll(() => server.streams.stats()).toEqual(nothing);
+  expect(count).not.toHaveBeenCalled();
+});
 
-  test("S5: a client that disconnects while the broker confirms releases its slot at once and is never opened", async () => {
-    const subscriber = createScriptedSubscriber({ confirms: "by script" });
-    const count = vi.fn();
-    await using server = await startStreamServer({ createSink, subscriber, count });
-    const { request } = server.send();
-    await expect.poll(() => server.streams.stats().streams).toBe(1);
-    request.destroy();
-    await expect.poll(() => server.streams.stats().streams).toBe(0);
-    subscriber.newest(channel).confirm();
-    await expect.poll(() => server.streams.stats()).toEqual(nothing);
-    expect(count).not.toHaveBeenCalled();
-  });
-
-  test("S5: a gateway whose heartbeats come less often than clients expect tells them so", async () => {
-    await using server = await startStreamServer({ createSink, bounds: { heartbeatSeconds: 60 } });
-    const client = server.send();
-    await expect.poll(() => client.text).toContain(": open\n: heartbeat-seconds 60\n");
-  });
+test("S5: a gateway whose heartbeats come less often than clients expect tells them so", async () => {
+  await using server = await startStreamServer({ bounds: { heartbeatSeconds: 60 } });
+  const client = server.send();
+  await expect.poll(() => client.text).toContain(": open\n: heartbeat-seconds 60\n");
 });
 
 test("S6: a burst cannot pass the limit while the broker confirms", async () => {

@@ -8,8 +8,13 @@ import { eventually } from "../../../gateway/library/contract_client.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { maxMessageBytes } from "../../../shared/brokers/message.ts";
 import { createRedisBroker, type RedisBrokerOptions } from "../../../shared/brokers/redis.ts";
-import { createChannel } from "../../broker_contract/broker_adapters.ts";
-import { eventMessage, record, unavailability, type Recording } from "../../broker_contract/broker_harness.ts";
+import {
+  createChannel,
+  eventMessage,
+  record,
+  unavailability,
+  type Recording,
+} from "../../broker_contract/broker_harness.ts";
 import { listen } from "../../support/listen.ts";
 import { startRedis } from "../../support/redis.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";

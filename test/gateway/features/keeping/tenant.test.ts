@@ -3,7 +3,7 @@ import { aChange } from "../../../support/change_builders.ts";
 import { buildFinding, createProducer } from "../../../support/producers.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
 import type { TestTenant } from "../../../support/operator.ts";
-import { createScan, problemOf, openTestGateway } from "../../../support/test_gateway.ts";
+import { problemOf, openTestGateway } from "../../../support/test_gateway.ts";
 import { seedTenant } from "../../../drizzle/seed.ts";
 
 /** In the order of the file. */
@@ -109,18 +109,4 @@ test("DELETE takes everything of the tenant with it, in steps, and asks for the 
   expect(await rowsOf(bystander.id)).toEqual(others);
   expect((await send("GET", undefined, as)).status).toBe(401);
   expect(gateway.log.some((line) => line.includes('"a tenant was deleted"') && line.includes(tenant.id))).toBe(true);
-});
-
-test("an operator renames and deletes a tenant by the command", async () => {
-  const tenant = await gateway.createTenant("Umbrella");
-  await createScan(gateway, tenant);
-  const { gateway: running } = gateway;
-  expect(await running.admin("tenant.rename", { tenant: tenant.id, name: "Umbrella 2" })).toEqual({
-    id: tenant.id,
-    name: "Umbrella 2",
-  });
-  const remove = (confirm: string) => running.admin("tenant.delete", { tenant: tenant.id, confirm, maxRows: 1000 });
-  await expect(remove("Umbrella")).rejects.toMatchObject({ code: "invalid" });
-  expect(await remove("Umbrella 2")).toMatchObject({ deleted: true });
-  await expect(remove("Umbrella 2")).rejects.toMatchObject({ code: "not_found" });
 });
