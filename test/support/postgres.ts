@@ -12,6 +12,7 @@ import { migrate } from "../../drizzle/migrate.ts";
 import { freePort } from "./free_port.ts";
 import { refuseInFastTest } from "./machine_tools.ts";
 import { requestSharedService } from "./shared_services.ts";
+import { untilLine } from "./until_line.ts";
 
 /** A real PostgreSQL of our own on loopback: started once for a run, removed with everything in it when stopped. */
 export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
@@ -127,7 +128,7 @@ async function launch(binaries: Binaries, directory: string, port: number): Prom
     env: { ...environment, DIRECTORY: directory },
     stdio: ["pipe", "ignore", "pipe"],
   });
-  await untilReady(child);
+  await untilLine(child.stderr, /ready to accept connections/);
   return child;
 }
 
@@ -161,18 +162,6 @@ async function findBinaries(directory: string): Promise<Binaries> {
   const copy = join(directory, "native");
   await cp(dirname(dirname(binaries.postgres)), copy, { recursive: true, verbatimSymlinks: true });
   return { initdb: join(copy, "bin", "initdb"), postgres: join(copy, "bin", "postgres") };
-}
-
-function untilReady(child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let log = "";
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      log = (log + text).slice(-10_000);
-      if (log.includes("ready to accept connections")) resolve();
-    });
-    child.once("error", reject);
-    child.once("exit", () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
-  });
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
-import { createInterface } from "node:readline";
 import { Redis } from "ioredis";
 import { freePort } from "./free_port.ts";
 import { requireProgram } from "./machine_tools.ts";
+import { untilLine } from "./until_line.ts";
 
 export type RedisServer = Awaited<ReturnType<typeof startRedis>>;
 
@@ -76,14 +76,7 @@ export async function startRedis(options: RedisServerOptions = {}) {
     // A line says that it ended by itself, and that another process may have its id by now.
     launched.once("exit", () => launched.stdin.end("\n"));
     launched.stdin.on("error", () => undefined);
-    const log: string[] = [];
-    for await (const line of createInterface({ input: launched.stdout })) {
-      log.push(line);
-      if (/Ready to accept connections|Sentinel ID is/.test(line)) {
-        launched.stdout.resume();
-        return launched;
-      }
-    }
-    throw new Error(`Cannot start redis-server:\n${log.slice(-10).join("\n")}`);
+    await untilLine(launched.stdout, /Ready to accept connections|Sentinel ID is/);
+    return launched;
   }
 }
