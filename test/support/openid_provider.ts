@@ -4,6 +4,7 @@ import { exportJWK, generateKeyPair } from "jose";
 import { Provider } from "oidc-provider";
 import { afterAll } from "vitest";
 import { listen } from "./listen.ts";
+import { audience } from "./operator.ts";
 
 /** Somebody who can sign in; `login` is the `sub` of tokens. One tenant is a text in the claim, several are an array. */
 export interface Person {
@@ -12,16 +13,10 @@ export interface Person {
   readonly tenantIds: readonly string[];
 }
 
-export interface SignInOptions {
-  readonly people: readonly Person[];
-  readonly clientId: string;
-  /** Address of the page that people come back to. */
-  readonly pageUrl: string;
-  readonly audience: string;
-  readonly tenantClaim: string;
-  readonly lifetimeSeconds: number;
-  readonly grantTypes: string[];
-}
+export const clientId = "0oa-live-page";
+
+const defaults = { audience, tenantClaim: "tenant_id", lifetimeSeconds: 300, grantTypes: ["authorization_code"] };
+export type SignInOptions = Partial<typeof defaults>;
 
 const loginPage =
   '<!DOCTYPE html><title>Sign in</title><form method="post"><label>Email <input name="login"></label>' +
@@ -39,9 +34,10 @@ export async function startOpenIdProvider() {
   const { url: issuer, close } = await listen(server);
   afterAll(close);
 
-  function offer({ people, clientId, pageUrl, tenantClaim, grantTypes, ...token }: SignInOptions): void {
+  /** People come back to the page at `pageUrl`. */
+  function offer(people: readonly Person[], pageUrl: string, options: SignInOptions): void {
     const addresses = { redirect_uris: [`${pageUrl}/callback`], post_logout_redirect_uris: [`${pageUrl}/`] };
-    const { audience, lifetimeSeconds: AccessToken } = token;
+    const { audience, tenantClaim, lifetimeSeconds: AccessToken, grantTypes } = { ...defaults, ...options };
     provider = new Provider(issuer, {
       clients: [{ client_id: clientId, token_endpoint_auth_method: "none", grant_types: grantTypes, ...addresses }],
       jwks,

@@ -1,15 +1,13 @@
 import { afterAll } from "vitest";
 import type { Environment } from "../../shared/environment_reader.ts";
-import { startOpenIdProvider, type SignInOptions } from "./openid_provider.ts";
+import { clientId, startOpenIdProvider, type SignInOptions } from "./openid_provider.ts";
+import { audience } from "./operator.ts";
 import { startWebGateway } from "./web_gateway.ts";
-
-const clientId = "0oa-live-page";
-const audience = "scanstream-test";
 
 export type SignInStage = Awaited<ReturnType<typeof openSignInStage>>;
 
 /** The page of a gateway with an OpenID provider and people of two tenants. `offer` ends every session at the issuer. */
-export async function openSignInStage(environment: Environment = {}, options: Partial<SignInOptions> = {}) {
+export async function openSignInStage(environment: Environment = {}, options: SignInOptions = {}) {
   const { issuer, offer } = await startOpenIdProvider();
   const gateway = await startWebGateway({
     AUTH_JWKS: undefined,
@@ -30,19 +28,8 @@ export async function openSignInStage(environment: Environment = {}, options: Pa
   await gateway.addUser(acme.id, people.both.login, "viewer");
   await gateway.addUser(globex.id, people.both.login, "admin");
   await gateway.addUser(acme.id, people.one.login, "operator");
-  const offerAgain = (changed: Partial<SignInOptions> = {}) => {
-    offer({
-      people: Object.values(people),
-      clientId,
-      pageUrl: gateway.url,
-      audience,
-      tenantClaim: "tenant_id",
-      lifetimeSeconds: 300,
-      grantTypes: ["authorization_code"],
-      ...options,
-      ...changed,
-    });
-  };
+  const offerAgain = (changed: SignInOptions = {}) =>
+    offer(Object.values(people), gateway.url, { ...options, ...changed });
   offerAgain();
   return { gateway, issuer, acme, globex, people, offer: offerAgain };
 }
