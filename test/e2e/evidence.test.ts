@@ -15,7 +15,6 @@ import { aScan } from "../support/report_builders.ts";
 import { importToStigManager } from "../support/checklist_reports.ts";
 import { bySchema } from "../support/json_schema.ts";
 import { openOrgStage } from "../support/org_stage.ts";
-import { documentText } from "../support/documented_commands.ts";
 import { v1r1, zipOf } from "../support/stig_files.ts";
 
 /** Evidence of one org: signed, verified, by another revision of the STIG, with a checklist, in every format, and compared. */
@@ -25,6 +24,7 @@ beforeAll(() => stage.run("collect", "--save-artifacts", "evidence.json", "--qui
 
 const run = (...args: readonly string[]) => stage.run(...args);
 const read = (name: string) => readFile(join(stage.path, name), "utf8");
+const documentText = (name: string) => readFile(join(import.meta.dirname, "../..", name), "utf8");
 
 test("saved evidence has no key and no token", async () => {
   expect(await read("evidence.json")).not.toMatch(/PRIVATE KEY|Bearer|DPoP/);

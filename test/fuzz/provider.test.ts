@@ -1,12 +1,8 @@
 import { expect, test } from "vitest";
 import { array, assert, asyncProperty, constantFrom, dictionary, integer, json, oneof } from "fast-check";
 import { cleanProviderText } from "../../scanner/okta/provider_text.ts";
-import { RequestSender } from "../../scanner/okta/request_sender.ts";
 import { isLine } from "../../shared/text.ts";
-import { cleanUp } from "../support/clean_up.ts";
-import { createFakeClock } from "../support/fake_clock.ts";
-import { configFor, openClient } from "../support/idp_connection.ts";
-import { createScriptedIdp } from "../support/scripted_idp.ts";
+import { setUpClient } from "../support/idp_connection.ts";
 import { anyText, fuzzed, mutated } from "./fuzzed.ts";
 
 /** Texts are built from code units: fast-check itself makes no lone surrogates. */
@@ -41,20 +37,14 @@ function textsOf(value: unknown): readonly string[] {
 }
 
 test("whatever bytes an organization answers, a read is evidence only when they are the JSON that was asked for", async () => {
-  const idp = await createScriptedIdp();
-  cleanUp(() => idp.stop());
+  const { idp, client, login } = await setUpClient();
   const example = JSON.stringify([{ id: "a", profile: { name: "x" } }, { id: "b" }]);
   const entries = array(
     dictionary(hostileString, oneof(hostileString, array(hostileString)), { noNullPrototype: true }),
   );
   const hostile = entries.map((value) => JSON.stringify(value));
   const body = oneof(hostile, mutated(hostile), mutated(constantFrom(example)), json(), anyText());
-  const config = configFor(idp);
   let read = 0;
-  const clock = createFakeClock(Date.now());
-  const sender = new RequestSender(config, { signal: new AbortController().signal, clock });
-  cleanUp(() => sender.close());
-  const { client, login } = await openClient(config, { sender, clock });
   await login.current();
   await assert(
     asyncProperty(body, constantFrom(200, 200, 200, 204, 400, 403, 404), async (text, status) => {

@@ -6,21 +6,13 @@ let shared: Promise<Browser> | undefined;
 
 /** The machine's Chromium, headless, with everything off that would reach for the network by itself. */
 export async function launchChromium(): Promise<Browser> {
-  // A program has to end it.
-  if (process.env["VITEST"] === undefined) return start();
-  if ((await shared?.catch(() => undefined))?.isConnected() !== true) shared = startShared();
+  if ((await shared?.catch(() => undefined))?.isConnected() !== true) shared = start();
   return shared as Promise<Browser>;
 }
 
 /** A browser whose `close` closes its profiles: files run one after the other. */
-async function startShared(): Promise<Browser> {
-  const browser = await start();
-  const close = async () => void (await Promise.all(browser.contexts().map((context) => context.close())));
-  return Object.assign(browser, { close, [Symbol.asyncDispose]: close });
-}
-
 async function start(): Promise<Browser> {
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: await requireProgram("chromium"),
     args: [
       "--no-sandbox",
@@ -32,4 +24,6 @@ async function start(): Promise<Browser> {
       "--no-first-run",
     ],
   });
+  const close = async () => void (await Promise.all(browser.contexts().map((context) => context.close())));
+  return Object.assign(browser, { close, [Symbol.asyncDispose]: close });
 }

@@ -3,7 +3,6 @@ import type { ConnectionSettings } from "../../scanner/okta/connection_settings.
 import { HttpIdpClient } from "../../scanner/okta/http_idp_client.ts";
 import { Login } from "../../scanner/okta/login.ts";
 import { readOrganization } from "../../scanner/okta/organization.ts";
-import type { Clock } from "../../scanner/okta/clock.ts";
 import { parsePrivateKey } from "../../scanner/okta/private_key.ts";
 import { RequestSender } from "../../scanner/okta/request_sender.ts";
 import { createFakeClock } from "./fake_clock.ts";
@@ -38,7 +37,6 @@ export interface IdpSetUp {
   /** Answers token requests, by the provider's clock. */
   readonly token?: (request: SeenRequest, providerMs: number) => Reply | Promise<Reply>;
   readonly config?: Partial<ConnectionSettings>;
-  readonly signal?: AbortSignal;
 }
 
 /** A scripted provider, and a clock that passes only while something waits for it. Stopped when the test is finished. */
@@ -57,8 +55,7 @@ export async function setUpIdp({ dpop = false, tls = false, aheadMs = 0, token, 
 
 export async function setUpSender(options: IdpSetUp = {}) {
   const { idp, clock, config } = await setUpIdp(options);
-  const { signal = new AbortController().signal } = options;
-  const sender = new RequestSender(config, { signal, clock });
+  const sender = new RequestSender(config, { signal: new AbortController().signal, clock });
   onTestFinished(() => sender.close());
   return { idp, clock, config, sender };
 }
@@ -66,14 +63,7 @@ export async function setUpSender(options: IdpSetUp = {}) {
 /** A client that has no token yet. */
 export async function setUpClient(options: IdpSetUp = {}) {
   const { idp, clock, config, sender } = await setUpSender(options);
-  return { idp, clock, ...(await openClient(config, { sender, clock })) };
-}
-
-export async function openClient(
-  config: ConnectionSettings,
-  parts: { readonly sender: RequestSender; readonly clock: Clock },
-) {
-  const org = await readOrganization({ ...config, sender: parts.sender });
-  const login = new Login(config, { ...parts, org });
-  return { login, client: new HttpIdpClient(config.orgUrl, login) };
+  const org = await readOrganization({ ...config, sender });
+  const login = new Login(config, { sender, clock, org });
+  return { idp, clock, login, client: new HttpIdpClient(config.orgUrl, login) };
 }

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { requestSharedService } from "./shared_services.ts";
 
 /** Programs that npm cannot bring: any one of `names` will do, and apt has the first one's package, or the next one's. */
-const tools = {
+const tools: Readonly<Record<Tool, { readonly names: readonly string[]; readonly packages: readonly string[] }>> = {
   "redis-server": { names: ["redis-server", "valkey-server"], packages: ["redis-server"] },
   // Chromium's shell draws no windows, for half of the CPU time.
   chromium: {
@@ -13,11 +13,9 @@ const tools = {
     packages: ["chromium-headless-shell", "chromium"],
   },
   xmllint: { names: ["xmllint"], packages: ["libxml2-utils"] },
-} as const satisfies Readonly<
-  Record<string, { readonly names: readonly string[]; readonly packages: readonly string[] }>
->;
+};
 
-type Tool = keyof typeof tools;
+type Tool = "redis-server" | "chromium" | "xmllint";
 
 /** The program's path. Installs it where that is possible, and otherwise throws an error that says how to install it. */
 export async function requireProgram(tool: Tool): Promise<string> {
@@ -48,11 +46,8 @@ export function installWithApt(tool: string): Promise<void> {
     await apt("update").catch(() => undefined);
     for (const name of tools[tool as Tool].packages) {
       process.stderr.write(`Installing with apt: ${name}\n`);
-      const isInstalled = apt("install", "-y", "--no-install-recommends", name).then(
-        () => true,
-        () => false,
-      );
-      if (await isInstalled) return;
+      const installed = await apt("install", "-y", "--no-install-recommends", name).catch(() => null);
+      if (installed !== null) return;
     }
   });
   return installation;

@@ -1,3 +1,4 @@
+import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { readConnectedSettings } from "../../scanner/settings/read_settings.ts";
 import type { Clock } from "../../scanner/okta/clock.ts";
@@ -6,18 +7,12 @@ import type { ConnectionSettings } from "../../scanner/okta/connection_settings.
 import type { Fetch } from "../../scanner/okta/http_transport.ts";
 import { runScan, type FinishedScan } from "../../scanner/run_scan.ts";
 
-export interface ScannedOrg {
-  readonly url: string;
-  readonly clientId: string;
-  readonly privateKeyPem: string;
-}
-
 /**
  * A whole scan with the default settings, as the command makes it: of a practice org, or of whatever `fetch` answers. Rejects with
  * `IdpError` where the command would exit with 3.
  */
 export async function scanPracticeOrg(
-  { url, clientId, privateKeyPem }: ScannedOrg,
+  { url, clientId, privateKeyPem }: Pick<PracticeOrg, "url" | "clientId" | "privateKeyPem">,
   by: { readonly clock?: Clock; readonly fetch?: Fetch } = {},
 ): Promise<FinishedScan> {
   const config = settingsOf({ IDP_ORG_URL: url, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem });

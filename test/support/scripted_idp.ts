@@ -1,9 +1,4 @@
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from "node:http";
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { generateKeyPairSync } from "node:crypto";
 import { text } from "node:stream/consumers";
@@ -52,9 +47,8 @@ export async function createScriptedIdp(options: ScriptedIdpOptions = {}) {
   const requests: SeenRequest[] = [];
   const scripts = new Map<string, Script[]>();
   const nowMs = options.nowMs ?? (() => Date.now());
-  const listener: RequestListener = (incoming, outgoing) => {
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse) =>
     void answer(incoming, outgoing).catch(() => incoming.socket.destroy());
-  };
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const seen = await readSeen(incoming);
     requests.push(seen);
@@ -62,7 +56,7 @@ export async function createScriptedIdp(options: ScriptedIdpOptions = {}) {
     const queue = scripts.get(`${seen.method} ${seen.url}`) ?? scripts.get(`${seen.method} ${pathname}`);
     const script =
       (queue !== undefined && queue.length > 1 ? queue.shift() : queue?.[0]) ?? options.otherwise ?? notFound;
-    send(incoming, outgoing, { reply: typeof script === "function" ? await script(seen) : script, nowMs: nowMs() });
+    send(outgoing, typeof script === "function" ? await script(seen) : script, nowMs());
   };
   const server = options.tls === undefined ? createHttpServer(listener) : createHttpsServer(options.tls, listener);
   const { url, port, close } = await listen(server);
@@ -102,12 +96,7 @@ export function apiError(status: number, errorCode: string, errorSummary = "Some
 }
 
 /** Rate limit headers whose window ends so many seconds after the server's `Date`. */
-export function rateHeaders(
-  limit: number,
-  remaining: number,
-  inSeconds: number,
-  nowMs = Date.now(),
-): Record<string, string> {
+export function rateHeaders(limit: number, remaining: number, inSeconds: number, nowMs: number) {
   return {
     "x-rate-limit-limit": String(limit),
     "x-rate-limit-remaining": String(remaining),
@@ -145,26 +134,16 @@ async function readSeen(incoming: IncomingMessage): Promise<SeenRequest> {
   };
 }
 
-function send(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  { reply, nowMs }: { readonly reply: Reply; readonly nowMs: number },
-): void {
+function send(outgoing: ServerResponse, reply: Reply, nowMs: number): void {
   const { status = 200, body = "", headers = {}, fault } = reply;
   if (fault === "hang") return;
-  if (fault === "reset") {
-    incoming.socket.resetAndDestroy();
-    return;
-  }
+  if (fault === "reset") return void outgoing.socket?.resetAndDestroy();
   const content = typeof body === "string" ? body : JSON.stringify(body);
   outgoing.statusCode = status;
   outgoing.setHeader("date", new Date(nowMs).toUTCString());
   outgoing.setHeader("content-type", typeof body === "string" ? "text/html" : "application/json");
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
-  if (fault !== "cut") {
-    outgoing.end(content);
-    return;
-  }
+  if (fault !== "cut") return void outgoing.end(content);
   outgoing.setHeader("content-length", Buffer.byteLength(content));
-  outgoing.write(content.slice(0, content.length / 2), () => incoming.socket.destroy());
+  outgoing.write(content.slice(0, content.length / 2), () => outgoing.socket?.destroy());
 }

@@ -14,17 +14,12 @@ export interface ServerProcess extends Running {
 
 type Variables = Readonly<Record<string, string>>;
 
-const listens = /The gateway listens on (http:\/\/\S+)/;
-
 /** Starts it. Rejects with everything that was said when it ends before it listens. */
-export async function startServer(
-  [binary = "", ...args]: readonly string[],
-  options: RunOptions & { readonly ready?: RegExp },
-): Promise<ServerProcess> {
-  return untilReady(startBinary(binary, args, options), options.ready ?? listens);
+export function startServer([binary = "", ...args]: readonly string[], options: RunOptions): Promise<ServerProcess> {
+  return untilReady(startBinary(binary, args, options));
 }
 
-async function untilReady(running: Running, ready: RegExp): Promise<ServerProcess> {
+async function untilReady(running: Running, ready = /The gateway listens on (http:\/\/\S+)/): Promise<ServerProcess> {
   const [, url = ""] = await running.until("stdout", ready);
   return { ...running, url };
 }
@@ -33,7 +28,7 @@ async function untilReady(running: Running, ready: RegExp): Promise<ServerProces
 export async function startNodeGateway(environment: Variables): Promise<ServerProcess> {
   const folder = await temporaryFolder();
   const env = { PORT: "0", LOG_LEVEL: "debug", ...environment };
-  const running = await untilReady(startCommand(["serve"], { cwd: folder.path, env }), listens);
+  const running = await untilReady(startCommand(["serve"], { cwd: folder.path, env }));
   void running.finished.then(() => folder[Symbol.asyncDispose]());
   return running;
 }
@@ -71,11 +66,9 @@ export async function startWranglerDev({ environment, port = 0, config }: Wrangl
   args.push("--persist-to", join(folder.path, "state"), "--test-scheduled", "--show-interactive-dev-session=false");
   const file = typeof config === "object" ? await write("wrangler.json", JSON.stringify(config)) : config;
   if (file !== undefined) args.push("--config", file);
-  const running = await startServer([process.execPath, wranglerProgram(), ...args], {
-    cwd: root,
-    env: wranglerEnvironment(folder.path),
-    ready: /Ready on (http:\/\/127\.0\.0\.1:\d+)/,
-  });
+  const options = { cwd: root, env: wranglerEnvironment(folder.path) };
+  const started = startBinary(process.execPath, [wranglerProgram(), ...args], options);
+  const running = await untilReady(started, /Ready on (http:\/\/127\.0\.0\.1:\d+)/);
   void running.finished.then(() => folder[Symbol.asyncDispose]());
   return running;
 }
