@@ -48,7 +48,7 @@ function objectOfFinding({ resource: { type, id, name } }: Finding): ChangeableO
 /** Change that closes a rule's findings, in one sentence without its end. */
 function changeOf(object: ChangeableObject, result: CheckResult, finding: Finding): string {
   // The owner of a token cannot be changed.
-  const step = result.check === ownersOfTokens ? "move its application to a token of" : "change it to";
+  const step = finding.expected.startsWith("the owner ") ? "move its application to a token of" : "change it to";
   if (isDeparture(finding)) return `In ${object.where}: ${step} ${finding.expected}`;
   return `${openingOf(object, result)} ${stepOf(object, result, finding)}`;
 }
@@ -62,7 +62,6 @@ function openingOf({ type, where, isBuiltIn }: ChangeableObject, { check }: Chec
 }
 
 const zonesOfApps = "application_authentication_policy_network_zone_enforced";
-const ownersOfTokens = "apitoken_not_super_admin";
 
 /** The last step in the Admin Console, by the organization's own value where it has one. */
 function stepOf(

@@ -86,17 +86,20 @@ function compareOwner(
   // The API and Terraform say READ_ONLY_ADMIN. Every role that an org made itself is CUSTOM there.
   const labels = new Map(rolesOf(owner).map((role) => [role["type"], nameOf(role)]));
   const roles = [...new Set(named.map((role) => (role === "CUSTOM" ? role : (labels.get(role) ?? role))))];
-  const say = (one: string, names: readonly string[], others: readonly string[]) =>
-    `the owner "${one}" with ${names.length === 0 ? "no role" : `the ${nounFor(names, "role")} ${quoteAll(names, others)}`}`;
+  const sayRoles = (names: readonly string[], others: readonly string[]) =>
+    names.length === 0 ? "no role" : `the ${nounFor(names, "role")} ${quoteAll(names, others)}`;
   if (roles.some((label) => isSuperAdminRole({ label })))
     return { kind: "doubtful", why: "it gives the token a Super Administrator, which the STIG refuses" };
-  const said = say(login, roles, held);
+  const [said, found] = [sayRoles(roles, held), sayRoles(held, roles)];
   // Okta's own texts spell a role both ways: Read-only and Read-Only Administrator.
   const inLowerCase = (texts: readonly string[]) => texts.map((text) => text.toLowerCase());
-  const isSame =
-    sameTexts(inLowerCase([owner.login]), inLowerCase([login])) && sameTexts(inLowerCase(held), inLowerCase(roles));
-  if (!isSame) return { kind: "departs", said, found: say(owner.login, held, roles) };
-  if (tokensOfOwner === 1) return { kind: "agrees", said };
+  const ofDocument = `the owner "${login}" with ${said}`;
+  if (owner.login.toLowerCase() !== login.toLowerCase())
+    return { kind: "departs", said: ofDocument, found: `the owner "${owner.login}" with ${found}` };
+  // Another token of the same owner would change nothing.
+  if (!sameTexts(inLowerCase(held), inLowerCase(roles)))
+    return { kind: "departs", said: `${said} of the owner "${login}"`, found: `${found} of the owner` };
+  if (tokensOfOwner === 1) return { kind: "agrees", said: ofDocument };
   return { kind: "doubtful", why: `the owner has ${tokensOfOwner} tokens, and no account that was made for this one` };
 }
 

@@ -11,6 +11,7 @@ import { entriesOf } from "../evidence/artifacts.ts";
 import { compareByName, compareZones, notCovered, withDocument } from "../org_policy/comparison.ts";
 import type { ZoneLists } from "../org_policy/document.ts";
 
+const accessPath = "actions.signon.access";
 const expected = "an active rule at priority 1 that allows or denies by network zone";
 const uncovered =
   'Verify that "IF User\'s IP is" allows or denies the zones that the organization defined policy names';
@@ -21,7 +22,7 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
   conditionalArtifacts: groupsOfSessionRules,
   decidingFields: [
     decide("global_session_policies", ["status", "system"]),
-    decide("policyRules", ["status", "priority", ...networkFields, "actions.signon.access"]),
+    decide("policyRules", ["status", "priority", ...networkFields, accessPath]),
     rulesForEverybody,
     everyoneGroup,
     zoneFields,
@@ -36,11 +37,7 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
         judgeNetwork(subject, networkConditionOf(rule, zones), ` in rule "${nameOf(rule)}"`),
       judgeDeny: (subject, rule) => judgeDenial(subject, rule, zones),
     });
-    const reading = {
-      accessPath: "actions.signon.access",
-      zones,
-      everyone: everyoneIn(artifacts.built_in_groups),
-    } as const;
+    const reading = { accessPath, zones, everyone: everyoneIn(artifacts.built_in_groups) } as const;
     const objects = policies.map(({ policy }) => policy);
     const named = "session policies with the name";
     const byName = compareByName(orgPolicy?.session_policies, ({ policy }) => policy, { named, objects });

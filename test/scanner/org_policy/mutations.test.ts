@@ -261,6 +261,7 @@ test("a departure names the policy of an app, and what can be changed of a token
   const one = fresh();
   one.policy.apps = [{ app: "*", zones_allowed: ["LegacyIpZone"] }];
   hrEntry(one.policy).owner = "x@practice.example";
+  named(one.policy.api_tokens, "SIEM export").roles = ["Help Desk"];
   const results = judge(one);
   const ofApp = results
     .find(({ vuln_id: id }) => id === A)
@@ -269,6 +270,9 @@ test("a departure names the policy of an app, and what can be changed of a token
   const changes = causesOf(results, one.org).map(({ change }) => change);
   expect(changes).toContainEqual(
     expect.stringMatching(/^In the API token "HR import": move its application to a token of the owner "x@practice/),
+  );
+  expect(changes).toContainEqual(
+    expect.stringMatching(/^In the API token "SIEM export": change it to the role "Help Desk" of the owner "siem@/),
   );
 });
 
