@@ -145,16 +145,20 @@ function orgResource(orgUrl: string): FindingResource {
 
 /** Length that report readers and the gateway accept: provider names are long, and a finding may list several. */
 const maxTextLength = 4000;
+/** Thirty certificates of a chain. */
+const maxDetailLength = 12_000;
 
 const typeNames: Readonly<Record<string, string>> = { org: "Organization", api_token: "API token" };
 
 function sentence(resource: FindingResource, draft: FindingDraft, open: string | undefined): string {
   const type =
     typeNames[resource.type] ?? resource.type.replaceAll("_", " ").replace(/^./, (letter) => letter.toUpperCase());
-  const notes = [draft.note, open].filter((note) => note !== undefined);
-  const note = notes.length === 0 ? "" : `: ${notes.join("; ")}`;
+  const note = draft.note === undefined ? "" : `: ${draft.note}`;
   const text = `${type} "${resource.name}": expected ${draft.expected}, found ${draft.actual}${note}`;
-  return `${withoutEnd(toLine(text, maxTextLength - 1).replaceAll(/\s+/g, " "))}.`;
+  // The words for a person stay, however long the evidence before them is.
+  const end = open === undefined ? "" : `${note === "" ? ":" : ";"} ${toLine(open, maxTextLength)}`;
+  const whole = `${toLine(text, maxDetailLength - end.length)}${end}`;
+  return `${withoutEnd(whole.replaceAll(/\s+/g, " "))}.`;
 }
 
 /** Removes trailing dots and blanks. A regular expression for this would take quadratic time. */

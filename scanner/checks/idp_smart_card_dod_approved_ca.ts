@@ -145,8 +145,7 @@ function plainHex(text: string): string {
 }
 
 function describeCertificate({ subject, issuer, serial, sha256 }: CertificateFields): string {
-  const names = [`subject ${quoted(subject)}`, `issuer ${quoted(issuer)}`];
-  return `certificate: ${[...names, `serial number ${serial}`, `SHA-256 ${sha256}`].join(", ")}`;
+  return `certificate: subject ${quoted(subject)}, issuer ${quoted(issuer)}, serial number ${serial}, SHA-256 ${sha256}`;
 }
 
 function quoted(name: string): string {

@@ -20,8 +20,15 @@ export function renderTable(report: Report, options: RenderOptions): string {
   const width = Math.max(options.width || defaultWidth, minWidth);
   if (options.isBrief === true) return [...firstScreen(report, { ...options, width }), ""].join("\n");
   const { reached, interruptedLine, selectionLine } = listRules(report, options);
+  const { scan } = report;
+  const header = [
+    `Scan ${scan.id} of ${scan.org_url} (${scan.engine} engine), ${scan.status}`,
+    `Role: ${roleText(report)} · scopes granted: ${scan.granted_scopes.length} of ${scan.requested_scopes.length} · requests: ${scan.requests.total}`,
+    orgPolicyText(report),
+    selectionLine,
+  ];
   return [
-    ...[...header(report), selectionLine].filter(Boolean).flatMap((line) => wrapped(line, 2, width)),
+    ...header.filter(Boolean).flatMap((line) => wrapped(line, 2, width)),
     "",
     ...causeLines(report, width),
     ...reached.flatMap((check) => checkLines(check, { ...options, width })),
@@ -30,15 +37,6 @@ export function renderTable(report: Report, options: RenderOptions): string {
     ...summary(report, { ...options, width }),
     "",
   ].join("\n");
-}
-
-function header(report: Report): readonly string[] {
-  const { scan } = report;
-  return [
-    `Scan ${scan.id} of ${scan.org_url} (${scan.engine} engine), ${scan.status}`,
-    `Role: ${roleText(report)} · scopes granted: ${scan.granted_scopes.length} of ${scan.requested_scopes.length} · requests: ${scan.requests.total}`,
-    orgPolicyText(report),
-  ];
 }
 
 /** More changes than this are counted; the other formats have all of them. */
@@ -79,9 +77,11 @@ function checkLines(check: CheckResult, options: RenderOptions): readonly string
 }
 
 function findingText(finding: Finding): string {
-  const note = noteOf(finding);
-  const texts = [finding.resource.name, finding.actual, ...(note === "" ? [] : [note])];
-  return `${verdictOf(finding)} ${texts.map((text) => shorten(text, maxTextLength)).join(": ")}${bracketedMarks(finding)}`;
+  const shown = (text: string) => shorten(text, maxTextLength);
+  // Cut part by part: the last one is what a person verifies.
+  const note = noteOf(finding).split("; ").map(shown).join("; ");
+  const texts = [shown(finding.resource.name), shown(finding.actual), note].filter(Boolean);
+  return `${verdictOf(finding)} ${texts.join(": ")}${bracketedMarks(finding)}`;
 }
 
 /** One line, or a line for each part where that is too long. */
