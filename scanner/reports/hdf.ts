@@ -55,7 +55,6 @@ function toControl({ rule, check, state, comments }: RuleOutcome, time: string):
       gid: rule.vuln_id,
       rid: rule.rule_id,
       stig_id: rule.stig_id,
-      fix_id: `F-${rule.vuln_id.slice(2)}`,
       severity: rule.severity,
       check_id: rule.check,
       check: rule.check_text,

@@ -39,7 +39,7 @@ function ruleGroup({ rule }: RuleOutcome): XmlNode {
     element("title", rule.title),
     element("description", rule.discussion),
     ...identNodes(rule),
-    element("fixtext", rule.fix_text, { fixref: `F-${rule.vuln_id.slice(2)}_fix` }),
+    element("fixtext", rule.fix_text),
     element("check", [element("check-content", rule.check_text)], { system: "urn:scanstream:check" }),
   ];
   const about = { id: idOf("rule", rule.rule_id), weight: "10.0", severity: rule.severity };
@@ -77,7 +77,7 @@ function testResult(
   const content = [
     element("benchmark", "", { href: `#${id}`, id }),
     element("title", `scanstream ${toolVersion}`),
-    element("identity", scan.client_id, { authenticated: "true", privileged: "false" }),
+    element("identity", scan.client_id, { authenticated: "true", privileged: "true" }),
     element("target", hostOf(report)),
     element("target-facts", facts),
     ...outcomes.map((outcome) => ruleResult(outcome, scan.ended_at)),
@@ -105,13 +105,8 @@ function ruleResult(outcome: RuleOutcome, time: string): XmlNode {
     element("check", [reference, element("check-content", [detail])], { system: "urn:scanstream:check" }),
   ];
   const { severity, stig_id: version } = rule;
-  return element("rule-result", content, {
-    idref: idOf("rule", rule.rule_id),
-    time,
-    severity,
-    weight: "10.0",
-    version,
-  });
+  const idref = idOf("rule", rule.rule_id);
+  return element("rule-result", content, { idref, time, severity, weight: "10.0", version });
 }
 
 /** A verdict that a person attested is not a result of the engine: it overrides one. */
