@@ -97,7 +97,7 @@ export async function unavailability(promise: Promise<unknown>, secrets: readonl
   assert.ok(error instanceof AppError, `expected an AppError, got ${inspect(error)}`);
   assert.equal(error.code, "unavailable");
   assert.ok((error.retryAfterSeconds ?? 0) > 0, "has a retry delay");
-  const shown = inspect(error, { depth: 10 }) + String(error.stack);
+  const shown = inspect(error, { depth: 20, showHidden: true }) + String(error.stack);
   for (const secret of secrets) assert.ok(!shown.includes(secret), `the error shows a secret: ${shown}`);
   return error;
 }

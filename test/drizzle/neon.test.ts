@@ -9,18 +9,17 @@ import { describeOutages } from "./outage_suite.ts";
 import { describeQueries } from "./query_suite.ts";
 import { randomHash, seedTenant } from "./seed.ts";
 
-const open = () => openOnNeon((url, endpoint) => createNeonDatabase(url, { endpoint }));
-const openKept = () => openOnNeon((url, endpoint) => createNeonDatabase(url, { endpoint, keepsConnections: true }));
+const modes = {
+  "Neon, a connection a transaction": {},
+  "Neon, with kept connections": { keepsConnections: true },
+};
+const open = (mode = {}) => openOnNeon((url, endpoint) => createNeonDatabase(url, { endpoint, ...mode }));
 
-describeQueries("Neon, a connection a transaction", open);
-describeQueries("Neon, with kept connections", openKept);
-for (const [name, kept] of [
-  ["Neon, a connection a transaction", {}],
-  ["Neon, with kept connections", { keepsConnections: true }],
-] as const) {
+for (const [name, mode] of Object.entries(modes)) {
+  describeQueries(name, () => open(mode));
   describeOutages(name, {
     connect: (url, options) =>
-      createNeonDatabase(url, { ...options, ...kept, endpoint: `http://127.0.0.1:${new URL(url).port}/sql` }),
+      createNeonDatabase(url, { ...options, ...mode, endpoint: `http://127.0.0.1:${new URL(url).port}/sql` }),
     startFront: (postgresPort) => startNeonProxy({ host: "127.0.0.1", port: postgresPort }),
   });
 }

@@ -220,18 +220,3 @@ test("a broker that breaks while a scan publishes straight to it, and comes back
   expect(told).toEqual(Array.from(new Set(told)));
   expect(await storedFingerprints(id)).toEqual([]);
 });
-
-test("an identity provider that becomes unavailable in the middle of a scan: no verdict on what was not read", async () => {
-  const fleeting = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 40 });
-  const scan = startCommand([...scanArguments, "--no-stream"], { cwd: folder, env: envOf(fleeting) });
-  // Logged in, and well within the reading.
-  await expect.poll(() => fleeting.requests.length, { interval: 20 }).toBeGreaterThanOrEqual(15);
-  await fleeting.stop();
-  const { checks } = JSON.parse((await scan.finished).stdout) as Report;
-  const statuses = new Map(calm.report.checks.map(({ check, status }) => [check, status]));
-  expect(checks).toHaveLength(calm.report.checks.length);
-  const unknown = checks.filter(({ check, status }) => status === "MANUAL" && statuses.get(check) !== "MANUAL");
-  expect(new Set(unknown.map(({ reason }) => reason))).toEqual(new Set(["provider_error"]));
-  for (const { check, status } of checks.filter((result) => !unknown.includes(result)))
-    expect(status, check).toBe(statuses.get(check));
-});

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { parse, strictObject } from "valibot";
 import { describe, expect, test } from "vitest";
-import { mapNotes } from "../../../../shared/schemas/finding_notes.ts";
 import { storedFindingSchema, type StoredFinding } from "../../../../shared/schemas/finding.ts";
 import { scanSchema, type Scan } from "../../../../shared/schemas/scan.ts";
+import { buildFinding } from "../../../support/producers.ts";
 import { createScan, problemOf, openTestGateway } from "../../../support/test_gateway.ts";
 import { findingEvents } from "../../../support/published.ts";
 
@@ -34,7 +34,7 @@ test("POST registers a scan: 201, with every field of the resource", async () =>
 
 test("a cursor that is not this list's is 400", async () => {
   const scan = await newScan();
-  await publish(scan, findingEvents(scan.id, [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })]));
+  await publish(scan, findingEvents(scan.id, [buildFinding({ fingerprint: "a" }), buildFinding({ fingerprint: "b" })]));
   const findingsCursor = (await listPage(`/scans/${scan.id}/findings?limit=1`)).next_cursor ?? "";
   const scansCursor = (await listPage("/scans?limit=1")).next_cursor ?? "";
   const other = await newScan();
@@ -102,12 +102,12 @@ describe("findings", () => {
 
   test("findings are stored once for each fingerprint; the last one counts", async () => {
     const scan = await newScan();
-    const first = [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })];
+    const first = [buildFinding({ fingerprint: "a" }), buildFinding({ fingerprint: "b" })];
     expect(await (await store(scan, first)).json()).toEqual({ stored: 2, live: true });
     const again = [
-      finding({ fingerprint: "b", status: "PASS" }),
-      finding({ fingerprint: "c" }),
-      finding({ fingerprint: "c", detail: "last" }),
+      buildFinding({ fingerprint: "b", status: "PASS" }),
+      buildFinding({ fingerprint: "c" }),
+      buildFinding({ fingerprint: "c", detail: "last" }),
     ];
     expect((await store(scan, again)).status).toBe(202);
     const { items } = await listPage(`/scans/${scan.id}/findings`);
@@ -121,10 +121,12 @@ describe("findings", () => {
 
   test("findings come back with every field and every character", async () => {
     const scan = await newScan();
-    const given = finding({
+    const given = {
+      ...buildFinding({ detail: `"quoted" \\ \n\r\t \u2028 💣 ${"x".repeat(60_000)}` }),
       automated: "PASS",
       cause: "9b23c2a6313d",
       to_pass: 'In rule "A": set b',
+      evaluation: "first\n→ second",
       read_from: "GET /api/v1/zones at 2026-11-22T14:03:09.871Z",
       rests_on: '"AC policy, v3" (approved by Jane Roe on 2026-11-01)',
       advisory: true,
@@ -135,9 +137,8 @@ describe("findings", () => {
       attestation_reason: "a shared account",
       attestation_by: "okta.cklb",
       attestation_expires: "2027-01-31T12:00:00+02:00",
-      detail: `"quoted" \\ \n\r\t \u2028 💣 ${"x".repeat(60_000)}`,
       resource_name: "Ünï'; drop table scans; --",
-    });
+    };
     await store(scan, [given]);
     const { items } = await listPage(`/scans/${scan.id}/findings`);
     expect(items).toEqual([{ ...given, created_at: expect.any(String) }]);
@@ -151,7 +152,7 @@ describe("findings", () => {
   ])("large ones come in pages of 256 Ki characters, each once and in order: %s", async (_what, longest) => {
     const scan = await newScan();
     const names = Array.from({ length: 45 }, (_, n) => `${longest}${String(n).padStart(2, "0")}`);
-    const large = names.map((fingerprint) => finding({ fingerprint, detail: "é".repeat(20_000) }));
+    const large = names.map((fingerprint) => buildFinding({ fingerprint, detail: "é".repeat(20_000) }));
     for (const start of [0, 15, 30]) await store(scan, large.slice(start, start + 15));
     const pages: StoredFinding[][] = [];
     for (let cursor: string | null = ""; cursor !== null;) {
@@ -174,29 +175,10 @@ describe("findings", () => {
     [{ scan_id: randomUUID() }, "/events/1/data/scan_id"],
   ])("refuses %j, and stores nothing of the batch", async (change, pointer) => {
     const scan = await newScan();
-    const problem = await problemOf(await store(scan, [finding({ fingerprint: "good" }), finding(change)]));
+    const problem = await problemOf(
+      await store(scan, [buildFinding({ fingerprint: "good" }), { ...buildFinding(), ...change }]),
+    );
     expect(problem).toMatchObject({ status: 422, code: "invalid", errors: [{ pointer }] });
     expect((await listPage(`/scans/${scan.id}/findings`)).items).toEqual([]);
   });
 });
-
-function finding(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
-  return {
-    fingerprint: "fingerprint",
-    check: "password_minimum_length_15",
-    status: "FAIL",
-    reason: null,
-    severity: "high",
-    resource_type: "policy",
-    resource_id: "00p1",
-    resource_name: "Default",
-    expected: "15 or more",
-    actual: "8",
-    detail: "Policy Default asks for 8 characters, expected 15 or more",
-    automated: null,
-    cause: null,
-    ...mapNotes(() => null),
-    advisory: false,
-    ...changes,
-  };
-}
