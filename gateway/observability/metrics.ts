@@ -20,7 +20,7 @@ export const counters = {
     ["ended", "cut", "silent", "garbage", "refused"],
   ],
   authority_rechecks_failed: ["Rechecks of authority that the database did not answer"],
-  events_published: ["Events published over HTTP, by outcome", "outcome", ["taken", "refused", "unavailable"]],
+  events_published: ["Events published over HTTP, by what the broker did", "outcome", ["taken", "unavailable"]],
 } as const;
 
 type Counters = typeof counters;
