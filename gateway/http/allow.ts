@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import type { RouterRoute } from "hono/types";
+import { findTargetHandler } from "hono/utils/handler";
 import type { Database } from "../../drizzle/database.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { accessOf, requireAuthority, type Access } from "../auth/membership.ts";
@@ -90,9 +91,11 @@ export interface DeclaredRoute {
  */
 export function requireDeclared(routes: readonly RouterRoute[]): readonly DeclaredRoute[] {
   const declared = new Map<string, DeclaredRoute>();
-  for (const { method, path, handler } of routes) {
+  for (const { method, path, handler: mounted } of routes) {
     const name = `${method} ${path}`;
     if (declared.has(name)) continue;
+    // Hono wraps the handlers of an app that has its own `onError`.
+    const handler = findTargetHandler(mounted);
     if (!("access" in handler && isAccess(handler.access))) {
       throw new TypeError(
         `Cannot mount ${name}: it declares no permission. Put allow("…") before its handler, or anyone for a public route`,

@@ -111,6 +111,7 @@ const broken = defineFeature({
   },
   routes: ({ sendEvent }) =>
     new Hono<Allowed>()
+      .onError((error) => Promise.reject(error))
       .post("/brokens", allow("publish"), async (c) => c.json(await readJson(c.req.raw, { maxBytes: 10 })))
       .get("/fetched", allow("read"), () => fetch("data:,fetched"))
       .post("/refused", allow("publish"), () => {
