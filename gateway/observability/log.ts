@@ -1,3 +1,5 @@
+import { isUnavailable } from "../../shared/app_error.ts";
+
 /** The gateway's log. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
@@ -35,9 +37,15 @@ export function createLog({ level: minLevel = "info", write }: LogOptions = {}):
 /** An error has no enumerable fields of the class Error, and other properties may be circular. */
 function toPlain(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return typeof value === "bigint" ? String(value) : value;
-  const { name, message, stack, cause } = value;
-  const code = "code" in value ? String(value.code) : undefined;
-  return { type: name, message, code, stack, cause: cause instanceof Error ? cause : undefined };
+  return toPlainError(value, isUnavailable(value));
+}
+
+/** An outage has many lines, and the place in the program says nothing about it. */
+function toPlainError(error: Error, isOutage: boolean): object {
+  const { name, message, stack, cause } = error;
+  const code = "code" in error ? String(error.code) : undefined;
+  const plainCause = cause instanceof Error ? toPlainError(cause, isOutage) : undefined;
+  return { type: name, message, code, ...(!isOutage && { stack }), cause: plainCause };
 }
 
 const secretPatterns: readonly (readonly [RegExp, string])[] = [

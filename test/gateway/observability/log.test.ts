@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { AppError } from "../../../shared/app_error.ts";
 import { createLog, type LogOptions } from "../../../gateway/observability/log.ts";
 
 function setUp(options: LogOptions = {}) {
@@ -21,7 +22,7 @@ test("an error is written with its type, message, code, stack and causes, whatev
   const circular: Record<string, unknown> = {};
   circular["self"] = circular;
   log.error({ error: Object.assign(new Error("failed", { cause }), { circular }) }, "a request failed");
-  log.error({ error: new Error("failed", { cause: circular }), count: 1n }, "again");
+  log.error({ error: new AppError("unavailable", "failed", { cause: circular }), count: 1n }, "again");
   const [first, second] = lines.map((line) => JSON.parse(line) as { error: object; count: unknown });
   expect(first?.error).toEqual({
     type: "Error",
@@ -29,7 +30,9 @@ test("an error is written with its type, message, code, stack and causes, whatev
     stack: expect.stringContaining("log.test.ts"),
     cause: { type: "TypeError", message: "refused", code: "ECONNREFUSED", stack: expect.any(String) },
   });
-  expect(second).toMatchObject({ error: { message: "failed" }, count: "1" });
+  expect(second).toEqual(
+    expect.objectContaining({ error: { type: "AppError", message: "failed", code: "unavailable" }, count: "1" }),
+  );
 });
 
 test("S9: what looks like a secret is hidden, wherever it stands", () => {
