@@ -64,7 +64,7 @@ export function defineReportRoutes(scans: Resource): void {
       };
       if (isKnown(c.req.header("if-none-match"), strong)) return c.body(null, 304, headers);
       const account = accountOf(c.req.raw);
-      account.takeAnswer(heldBytes);
+      account.takeAnswer(isGzip ? heldBytes : 4 * heldBytes);
       const pieces = piecesOf(sizeBytes, (offset) => read((db) => selectPiece(db, id, offset)));
       const stored = pulledStream(pieces, account, isGzip ? pieceBytes : inflatedAtOnceBytes);
       const body = isGzip ? stored : stored.pipeThrough(new DecompressionStream("gzip"));
@@ -82,8 +82,8 @@ export function defineReportRoutes(scans: Resource): void {
 const pieceBytes = 256 * 1024;
 /** A piece, and its text from the database, which is twice as long. */
 const heldBytes = 1_048_576;
-/** Compressed bytes may inflate to a thousand times as much before the next are asked for. */
-const inflatedAtOnceBytes = 4096;
+/** Compressed bytes may inflate to a thousand times as much before the next are asked for; on Deno everybody waits for that. */
+const inflatedAtOnceBytes = 512;
 
 async function* piecesOf(sizeBytes: number, read: (offset: number) => Promise<Uint8Array<ArrayBuffer>>) {
   for (let offset = 0; offset < sizeBytes; offset += pieceBytes) yield await read(offset);
