@@ -14,8 +14,11 @@ BEGIN
         WHEN duplicate_object OR unique_violation THEN
           NULL;
         WHEN insufficient_privilege THEN
-          RAISE EXCEPTION 'the role % does not exist, and % may not create roles: run CREATE ROLE % NOLOGIN; GRANT % TO %; as an administrator',
-            wanted, current_user, wanted, wanted, quote_ident(current_user) USING ERRCODE = 'insufficient_privilege';
+          RAISE EXCEPTION '% may not create roles: run % as an administrator', current_user,
+            (SELECT string_agg(format('CREATE ROLE %1$I NOLOGIN; GRANT %1$I TO %2$I;', missing, current_user), ' ')
+              FROM unnest(ARRAY['scanstream_app', 'scanstream_admin']) AS missing
+              WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = missing))
+            USING ERRCODE = 'insufficient_privilege';
       END;
     END IF;
 
