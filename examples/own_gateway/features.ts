@@ -73,7 +73,7 @@ const jobCheckpoints = gateway.defineFeature({
         const owner = { tenantId: c.var.principal.tenantId };
         return c.json((await c.var.write((db) => db.insert(jobs).values(owner).returning()))[0], 201);
       })
-      .post("/jobs/:id{[0-9a-f-]{36}}/end", gateway.allow("publish"), async (c) => {
+      .post("/jobs/:id{[0-9a-f]{4}(?:-?[0-9a-f]{4}){7}}/end", gateway.allow("publish"), async (c) => {
         const isJob = eq(jobs.id, c.req.param("id"));
         const [job] = await c.var.write((db) =>
           db
