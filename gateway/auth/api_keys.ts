@@ -1,8 +1,6 @@
 import { AppError, type LoginProblem } from "../../shared/app_error.ts";
 import { sha256Hex, toHex } from "./sha256.ts";
 
-const pattern = /^scs_[0-9a-f]{8}_[0-9a-f]{64}$/;
-
 /**
  * Makes an API key: `scs_<8 hex>_<64 hex>`. The first part is public and identifies the key; the second is 256 random bits. It is
  * shown once. Only the SHA-256 of the whole key is stored, so a copy of the database opens nothing.
@@ -15,7 +13,7 @@ export async function createApiKey() {
 
 /** Anything else is refused without a query. */
 export function isApiKey(text: string): boolean {
-  return pattern.test(text);
+  return /^scs_[0-9a-f]{8}_[0-9a-f]{64}$/.test(text);
 }
 
 export function badKey(loginProblem: LoginProblem): AppError {

@@ -5,15 +5,9 @@
 export class Interruption {
   readonly #interrupted = new AbortController();
   readonly #skipDelay = new AbortController();
-
-  get interrupted(): AbortSignal {
-    return this.#interrupted.signal;
-  }
-
+  readonly interrupted = this.#interrupted.signal;
   /** Aborts at SIGINT, and at the second signal of any kind. */
-  get skipDelay(): AbortSignal {
-    return this.#skipDelay.signal;
-  }
+  readonly skipDelay = this.#skipDelay.signal;
 
   /** As SIGINT, for a reason of the process's own. */
   abort(reason: unknown): void {

@@ -17,14 +17,11 @@ const encoder = new TextEncoder();
 /** Encodes text that is not empty: an empty chunk would end the HTTP response. */
 export function encodeChunk(text: string): Chunk {
   if (text === "") throw new RangeError("Cannot encode a chunk: the text is empty");
-  const byteLength = isAscii(text) ? text.length : encoder.encode(text).byteLength;
+  const isAscii = !/[^\0-\x7f]/.test(text);
+  const byteLength = isAscii ? text.length : encoder.encode(text).byteLength;
   const head = `${byteLength.toString(16)}\r\n`;
   const length = head.length + byteLength + 2;
   const chunked = buffer?.alloc(length) ?? new Uint8Array(length);
   encoder.encodeInto(`${head}${text}\r\n`, chunked);
   return { bytes: chunked.subarray(head.length, head.length + byteLength), chunked };
-}
-
-function isAscii(text: string): boolean {
-  return !/[^\0-\x7f]/.test(text);
 }
