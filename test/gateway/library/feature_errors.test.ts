@@ -111,18 +111,17 @@ const broken = defineFeature({
   },
   routes: ({ sendEvent }) =>
     new Hono<Allowed>()
-      .onError((error) => Promise.reject(error))
+      .onError((error) => {
+        throw error;
+      })
       .post("/brokens", allow("publish"), async (c) => c.json(await readJson(c.req.raw, { maxBytes: 10 })))
       .get("/fetched", allow("read"), () => fetch("data:,fetched"))
       .post("/refused", allow("publish"), () => {
         throw new HTTPException(418, { message: "A teapot" });
       })
       .post("/announced", allow("publish"), async (c) => {
-        await sendEvent(
-          makeChannelName("broken", c.var.principal.tenantId, id),
-          "broken.done" as "broken.end",
-          {} as never,
-        );
+        const channel = makeChannelName("broken", c.var.principal.tenantId, id);
+        await sendEvent(channel, "broken.done" as "broken.end", {} as never);
         return c.body(null);
       }),
 });
