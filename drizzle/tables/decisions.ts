@@ -52,11 +52,6 @@ export const decisions = pgTable(
     index("decisions_of_kind").on(table.tenantId, table.kind, table.createdAt, table.id),
     index("decisions_of_check").on(table.tenantId, table.check, table.createdAt, table.id),
     index("decisions_not_ended_by_time").on(table.tenantId, table.createdAt, table.id).where(isNull(table.endedAt)),
-    check(
-      "decisions_of_kind",
-      sql`(${table.kind} = 'attestation') = (${table.status} is not null) and (${table.kind} = 'waiver' or ${table.resource} is null)`,
-    ),
-    check("decisions_expires_at", sql`(${table.expires} is null) = (${table.expiresAt} is null)`),
     check("decisions_ended_at", sql`(${table.endedAt} is null) = (${table.endedReason} is null)`),
     ...tenantPolicies("decisions", table.tenantId),
   ],

@@ -73,10 +73,6 @@ export const scans = pgTable(
     // In the order in which they are deleted once they are old.
     index("scans_ended_due").on(table.endedAt).where(isNotNull(table.endedAt)),
     check("scans_ended_at", sql`(${table.endedAt} is not null) = (${table.status} not in ('pending', 'running'))`),
-    check(
-      "scans_counts",
-      sql`least(${table.checksTotal}, ${table.checksDone}, ${table.pass}, ${table.fail}, ${table.manual}, ${table.notApplicable}) >= 0`,
-    ),
     ...tenantPolicies("scans", table.tenantId),
   ],
 );
@@ -93,9 +89,6 @@ export const monitors = pgTable(
     logStatus: text("log_status").$type<Monitor["log_status"]>().notNull().default("unknown"),
     errorCode: text("error_code"),
     errorDetail: text("error_detail"),
-    /** The last time that was not read of the log. */
-    gapFrom: instant("gap_from"),
-    gapTo: instant("gap_to"),
     lastLookAt: instant("last_look_at"),
     lagSeconds: doublePrecision("lag_seconds"),
     lastChangeAt: instant("last_change_at"),
@@ -119,10 +112,6 @@ export const monitors = pgTable(
       .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
     index("monitors_ended_due").on(table.endedAt).where(isNotNull(table.endedAt)),
     check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
-    check(
-      "monitors_counts",
-      sql`least(${table.checksTotal}, ${table.pass}, ${table.fail}, ${table.manual}, ${table.notApplicable}) >= 0`,
-    ),
     ...tenantPolicies("monitors", table.tenantId),
   ],
 );
@@ -191,12 +180,10 @@ export const scanReports = pgTable(
     sha256: text("sha256").notNull(),
     /** Length of `body`. */
     sizeBytes: integer("size_bytes").notNull(),
-    storedAt: instant("stored_at").notNull().defaultNow(),
   },
   (table) => [
     primaryKey({ name: "scan_reports_pkey", columns: [table.tenantId, table.scanId] }),
     goesWith("scan_reports_scan", [table.tenantId, table.scanId], [scans.tenantId, scans.id]),
-    check("scan_reports_size", sql`${table.sizeBytes} = octet_length(${table.body})`),
     ...tenantPolicies("scan_reports", table.tenantId),
   ],
 );
@@ -247,7 +234,6 @@ export const changes = pgTable(
     uniqueIndex("changes_of_monitor").on(table.tenantId, table.monitorId, table.number),
     index("changes_of_finding").on(table.tenantId, table.monitorId, table.fingerprint, table.number),
     index("changes_of_check").on(table.tenantId, table.monitorId, table.check, table.number),
-    check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
     ...tenantPolicies("changes", table.tenantId),
   ],
 );
@@ -268,7 +254,6 @@ export const published = pgTable(
   },
   (table) => [
     primaryKey({ name: "published_pkey", columns: [table.tenantId, table.channel, table.producer] }),
-    check("published_last_n", sql`${table.lastN} >= 0`),
     ...tenantPolicies("published", table.tenantId),
   ],
 );

@@ -55,7 +55,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
         return rows.map(({ name }) => name).filter((name) => name.startsWith("all-"));
       };
 
-      await expect(asOwner(insert("all-1"), insert(""))).rejects.toBeInstanceOf(DatabaseError);
+      await expect(asOwner(insert("all-1"), "select 1 / 0")).rejects.toBeInstanceOf(DatabaseError);
       await expect(asOwner(insert("all-2"), "bogus", insert("all-3"))).rejects.toBeInstanceOf(DatabaseError);
       const thrown = write(database, everyTenant, async (db) => {
         await db.execute(insert("all-4"));
@@ -158,7 +158,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       const refused: readonly (readonly [sqlState: string, work: (db: TenantDatabase) => Promise<unknown>])[] = [
         ["23505", async (db) => db.insert(apiKeys).values(key)],
         ["23503", async (db) => db.insert(memberships).values({ tenantId: randomUUID(), userId: secret })],
-        ["23514", async (db) => db.insert(apiKeys).values({ ...key, hash: secret })],
+        ["23514", async (db) => db.insert(scans).values({ tenantId: acme.id, clientId: secret, endedAt: new Date() })],
         ["22P02", async (db) => db.execute(sql`select ${secret}::uuid`)],
         ["22021", async (db) => db.execute(sql`select ${`${secret}\0`}::text`)],
       ];
