@@ -13,7 +13,7 @@ import { requestLog, routeOf, type RequestVariables } from "./http/request_log.t
 import { sessionRoute } from "./http/session_route.ts";
 import { statusRoutes } from "./http/status_routes.ts";
 import { streamTokenRoute } from "./http/stream_token_route.ts";
-import { eventStreamRoute } from "./streaming/event_stream.ts";
+import { eventStreamRoute, pathOf } from "./streaming/event_stream.ts";
 import { webRoutes } from "./http/web_routes.ts";
 
 interface Variables extends RequestVariables {
@@ -100,7 +100,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   for (const { routes } of features) if (routes !== undefined) app.route("/api/v1", routes(dependencies));
   const eventStreams = eventStreamsOf(features);
   requireOwnPaths(eventStreams);
-  for (const [mount, stream] of eventStreams) app.route(`/api/v1${mount}`, eventStreamRoute(stream));
+  for (const [mount, stream] of eventStreams) app.route("/api/v1", eventStreamRoute(mount, stream));
   app.route("/api/v1", streamTokenRoute(dependencies, eventStreams));
   requireDeclared(app.routes.slice(platformRoutes));
   return app;
@@ -143,10 +143,10 @@ const platformTags = [
 /** The first stream of a path answers, unless it is for some queries only. */
 function requireOwnPaths(eventStreams: EventStreams): void {
   const taken = new Set<string>();
-  for (const [mount, { path, isFor }] of eventStreams) {
-    const whole = mount + path;
-    if (taken.has(whole))
-      throw new TypeError(`Cannot mount the features: two of them have an event stream at "${whole}"`);
-    if (isFor === undefined) taken.add(whole);
+  for (const [mount, stream] of eventStreams) {
+    const path = pathOf(mount, stream);
+    if (taken.has(path))
+      throw new TypeError(`Cannot mount the features: two of them have an event stream at "${path}"`);
+    if (stream.isFor === undefined) taken.add(path);
   }
 }

@@ -23,21 +23,18 @@ interface EventStreamEnvironment {
   Variables: { readonly dependencies: EventStreamDependencies; readonly principal: Principal };
 }
 
-/** Makes the route that answers `GET` with the event stream. */
-export function eventStreamRoute(definition: EventStream): Hono<EventStreamEnvironment> {
+/** Makes the route below `/api/v1` that answers `GET` with the event stream. */
+export function eventStreamRoute(mount: string, definition: EventStream): Hono<EventStreamEnvironment> {
   const route = new Hono<EventStreamEnvironment>();
   const handler: MiddlewareHandler<EventStreamEnvironment> = async (c, next) => {
+    // Hono answers HEAD by running GET and dropping the body: a stream that no client would ever read or close.
+    if (c.req.method !== "GET") throw methodRefused(c.req.method, ["GET"]);
     const url = new URL(c.req.url);
     // Decoded, as the router has matched it: by its name the stream is found again.
     url.pathname = c.req.path;
-    const named = nameOf(url, definition);
-    // Hono answers HEAD by running GET and dropping the body: a stream that no client would ever read or close.
-    if (c.req.method !== "GET") throw methodRefused(c.req.method, ["GET"]);
-    if (definition.isFor?.(named.query) === false) {
-      await next();
-      return undefined;
-    }
-    const stream = { definition, params: c.req.param(), ...named };
+    const stream = findEventStream([[mount, definition]], url);
+    // The query asks for another stream of this path.
+    if (stream === null) return next();
     const { authenticator, streams } = c.var.dependencies;
     // Every refusal comes before any byte of a stream.
     const principal = await authenticator.authenticateStream(c.req.raw);
@@ -51,7 +48,7 @@ export function eventStreamRoute(definition: EventStream): Hono<EventStreamEnvir
   };
   const { text } = definition;
   const first: MiddlewareHandler = text === undefined ? (_c, next) => next() : describeStream(definition, text);
-  route.get(definition.path, declareAccess("read", first), handler);
+  route.get(pathOf(mount, definition), declareAccess("read", first), handler);
   return route;
 }
 
@@ -102,25 +99,31 @@ export interface RequestedStream {
 /** The stream that a URL would open; null when it opens none. */
 export function findEventStream(streams: EventStreams, url: URL): RequestedStream | null {
   for (const [mount, definition] of streams) {
-    const named = nameOf(url, definition);
-    if (definition.isFor?.(named.query) === false) continue;
-    const path = [mount, definition.path].filter((part) => part !== "/").join("");
-    const pattern = `/api/v1${path}`.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)");
+    const pattern = `/api/v1${pathOf(mount, definition)}`.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)");
     const match = new RegExp(`^${pattern}$`).exec(url.pathname);
-    if (match !== null) return { definition, params: { ...match.groups }, ...named };
+    const query = queryOf(url, definition);
+    if (match === null || definition.isFor?.(query) === false) continue;
+    const pathname = lowerCaseUuids(url.pathname);
+    const name = query.size === 0 ? pathname : `${pathname}?${query}`;
+    return { definition, params: { ...match.groups }, name, query };
   }
   return null;
 }
 
-function nameOf(url: URL, { parameters }: EventStream): Pick<RequestedStream, "name" | "query"> {
-  const pathname = lowerCaseUuids(url.pathname);
+/** Path of an event stream below `/api/v1`. */
+export function pathOf(mount: string, { path }: EventStream): string {
+  return [mount, path].filter((part) => part !== "/").join("");
+}
+
+/** The parameters that the stream reads, the same for every order of them. */
+function queryOf(url: URL, { parameters }: EventStream): URLSearchParams {
   const names = new Set(parameters?.map(({ name }) => name) ?? url.searchParams.keys());
   for (const name of ["access_token", "snapshot"]) names.delete(name);
   const read = [...url.searchParams].filter(([name]) => names.has(name));
   const query = new URLSearchParams(read.toSorted(([, one], [, other]) => (one < other ? -1 : Number(one > other))));
   // Sorts by name, which keeps the order of the values.
   query.sort();
-  return { name: query.size === 0 ? pathname : `${pathname}?${query}`, query };
+  return query;
 }
 
 /** True when the stream is to begin with a snapshot. Throws `AppError("malformed")` for any value but `1`. */

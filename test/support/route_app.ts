@@ -56,7 +56,7 @@ export function createRouteApp(database: Database, stream: EventStream, given: P
         c.set("dependencies", { authenticator, streams: manager });
         await next();
       });
-      app.route("/api/v1/things", eventStreamRoute(stream));
+      app.route("/api/v1", eventStreamRoute("/things", stream));
       return app.request(`http://gateway.test/api/v1/things${path}`, init);
     },
     async [Symbol.asyncDispose]() {

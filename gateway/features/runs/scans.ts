@@ -9,7 +9,7 @@ import { scanSchema, newScanSchema, scanUpdateSchema, type NewScan } from "../..
 import type { Principal } from "../../auth/principal.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import { listOf } from "../../http/query.ts";
-import type { Resource } from "../../http/resource.ts";
+import type { Call, Resource } from "../../http/resource.ts";
 import { defineEventStream, type ChannelsRequest } from "../../streaming/event_stream_definition.ts";
 import { afterResponse, announceThrottled, announcing, tenantChannel } from "../announce.ts";
 import { endContradicted } from "../decisions/decision_store.ts";
@@ -129,6 +129,14 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
   const { publishScanCreated } = tenantEvents(announcing(dependencies));
   const announceCreated = (row: ScanRow) => publishScanCreated(tenantChannel(row.tenantId), toScanResource(row));
 
+  async function register({ c, principal, id, body, write }: Call<NewScan, unknown>): Promise<Response> {
+    const { row, isNew } = await write((db) => putScan(db, principal, body, id));
+    // Registered before, its creation may not have been published: the answer of the database was lost.
+    afterResponse(c, isNew ? announceCreated(row) : announceScanUpdated(row, dependencies));
+    if (isNew) afterResponse(c, announceOrganization(dependencies, row));
+    return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
+  }
+
   resource.on("POST /scans", {
     allow: "register",
     operationId: "createScan",
@@ -138,13 +146,7 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
       201: registered,
       409: problem("The tenant has as many unfinished scans, or organizations, as it may"),
     },
-    handle: async ({ c, principal, body, write }) => {
-      const { row } = await write((db) => putScan(db, principal, body));
-      afterResponse(c, announceCreated(row));
-      afterResponse(c, announceOrganization(dependencies, row));
-      c.header("location", `/api/v1/scans/${row.id}`);
-      return toScan(row);
-    },
+    handle: register,
   });
 
   resource.on("PUT /scans/:id", {
@@ -158,13 +160,7 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
       201: registered,
       409: problem("Registered before, with another body"),
     },
-    handle: async ({ c, principal, id, body, write }) => {
-      const { row, isNew } = await write((db) => putScan(db, principal, body, id));
-      // Registered before, its creation may not have been published: the answer of the database was lost.
-      afterResponse(c, isNew ? announceCreated(row) : announceScanUpdated(row, dependencies));
-      if (isNew) afterResponse(c, announceOrganization(dependencies, row));
-      return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
-    },
+    handle: register,
   });
 
   resource.on("POST /scans/:id/cancel", {
@@ -208,22 +204,22 @@ export function announceScanUpdated(
 }
 
 /**
- * Registers a scan. Under an id that its producer made, the same request again gives the same scan. Rejects with
+ * Registers a scan; without an id it gets one. Under an id that its producer made, the same request again gives the same scan. Rejects with
  * `AppError("conflict")` for an id that was registered with another body.
  */
 export async function putScan(
   db: TenantDatabase,
   principal: Principal,
   scan: NewScan,
-  id?: string,
+  id = "",
 ): Promise<{ readonly row: ScanRow; readonly isNew: boolean }> {
   const { org_url: orgUrl = null, client_id: clientId = null, benchmark = null, checks_total: checksTotal } = scan;
   const registeredAs = JSON.stringify([orgUrl, clientId, benchmark, checksTotal ?? null]);
   const { tenantId, id: createdBy } = principal;
   const values = { tenantId, orgUrl, createdBy, registration: registeredAs, ...toValues<ScanRow>(table, scan) };
-  const created = await scanStore.insert(db, id === undefined ? values : { ...values, id });
+  const created = await scanStore.insert(db, id === "" ? values : { ...values, id });
   if (created !== null) return { row: created, isNew: true };
-  const row = await scanStore.select(db, id ?? "");
+  const row = await scanStore.select(db, id);
   if (row.registration === registeredAs) return { row, isNew: false };
   throw new AppError("conflict", "Another scan is registered under this id: expected the same body, or a new UUID");
 }
