@@ -14,10 +14,10 @@ import { createStreamTokens } from "./auth/stream_tokens.ts";
 import { settingsError } from "../shared/usage_error.ts";
 import { toBounds, type SignInConfig } from "./config.ts";
 import { eventStreamsOf, repeatTasks, runTasks } from "./features/features.ts";
-import type { Gateway, GatewayOptions } from "./gateway_options.ts";
+import type { Gateway, GatewayOptions, OpenContext } from "./gateway_options.ts";
 import type { Dependencies } from "./http/dependencies.ts";
 import { methodRefused } from "./http/problem.ts";
-import { accountOf, Limits } from "./limits.ts";
+import { accountOf, createLimits } from "./limits.ts";
 import { createLog } from "./observability/log.ts";
 import type { MetricsText } from "./observability/metrics.ts";
 import { createPrometheusMetrics } from "./observability/prometheus.ts";
@@ -28,12 +28,11 @@ import { ChannelManager } from "./streaming/channel_manager.ts";
 import { createReadableStreamSinks } from "./streaming/sinks/readable_stream_sink.ts";
 
 /** More than a gateway of one's own needs. */
-export interface ProductOptions extends Partial<Pick<Dependencies, "demoSession" | "webAssets">> {
+export interface ProductOptions
+  extends Partial<Pick<Dependencies, "demoSession" | "webAssets">>, Pick<OpenContext, "signal"> {
   readonly signIn?: SignInConfig | null;
   /** `/metrics` is on `METRICS_PORT`, not on the gateway's port. */
   readonly hasMetricsPort?: boolean;
-  /** Stops waiting for a database that is unavailable. */
-  readonly signal?: AbortSignal;
 }
 
 export interface ServeOptions {
@@ -53,11 +52,7 @@ const answerGraceMs = 1500;
 /** The gateway of one process, on Node or Deno, with what its server needs of it. */
 export type ProcessGateway = Awaited<ReturnType<typeof createGateway>>;
 
-/**
- * Opens the gateway on Node or Deno: the routes and event streams of its features, publishing over HTTP, stream tokens, status. Keeps
- * nothing global and listens to no signal. Rejects with `UsageError` for what is missing, and with `TypeError` for features that do
- * not fit together.
- */
+/** As `createGateway` of the library, which hands it on; for the product and for a server. */
 export async function createGateway(options: GatewayOptions & ProductOptions) {
   const opened: Opened = [];
   try {
@@ -87,7 +82,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   const { features, auth, signIn = null, corsOrigins = [], log = createLog(), signal } = options;
   const nowMs = Date.now;
   const bounds = toBounds(options.bounds);
-  const limits = new Limits({ ...bounds, memoryBytes: availableMemory() });
+  const limits = createLimits({ ...bounds, memoryBytes: availableMemory() });
   const ownDatabase = await options.database.open({ features, signal });
   opened.push(() => ownDatabase.close());
   const database = limits.limitDatabase(ownDatabase);

@@ -1,7 +1,7 @@
 import type { Database } from "../drizzle/database.ts";
 import { AppError } from "../shared/app_error.ts";
 import type { Principal } from "./auth/principal.ts";
-import { afterReading, Turns } from "./turns.ts";
+import { afterReading, createTurns } from "./turns.ts";
 
 export interface LimitOptions {
   /** Memory of the process. Default: what a gateway needs. */
@@ -38,147 +38,118 @@ const leastBytes = 48 * 1_048_576;
  * Everything of which a process has only so much, and how much of it one tenant may take, so that a tenant at its limits never makes
  * another's request fail (S6). docs/operate.md has the table.
  */
-export class Limits {
-  readonly streams: Limit;
-  /** Bytes that wait for clients: of streams, pages, reports and exports. */
-  readonly unreadBytes: Limit;
-  /** Requests of members and keys, until their responses are closed. */
-  readonly requests: Limit;
-  /** Requests of whom they seem to be from, until their caller is known. */
-  readonly arrivals: Limit;
-  /** Requests of callers, until it is known that these are still of the tenant that they name: of all of these, and of each. */
-  readonly newcomers: Limit;
-  readonly callers: Limit;
-  readonly bodyBytes: Limit;
-  /** Undefined: one tenant may have all of them. */
-  readonly deliveries: DeliveryRate | undefined;
-  readonly #transactions: Turns;
-  readonly #lookups = new Turns(maxLookups);
-  readonly #starts = new Turns(maxStarts);
+export function createLimits(options: LimitOptions) {
+  const { memoryBytes = defaultMemoryBytes, maxStreams, maxStreamsPerTenant } = options;
+  const { tenantPercent = defaultTenantPercent } = options;
+  const partOf = (max: number) => Math.floor((max * tenantPercent) / 100);
+  const shared = (max: number, what: string) => createLimit(max, partOf(max), what);
+  const ofCallers = (max: number, maxOfOne: number, what: string) => createLimit(max, maxOfOne, what, "caller");
+  const bytes = Math.max(leastBytes, memoryBytes / 8);
+  const maxTransactions = maxConnections - maxLookups;
+  const transactions = createTurns(maxTransactions, Math.max(1, partOf(maxTransactions)));
+  const lookups = createTurns(maxLookups);
+  const starts = createTurns(maxStarts);
   /** The tenants of credentials that were valid, by their ends. */
-  readonly #tenants = new Map<string, string>();
+  const tenants = new Map<string, string>();
 
-  constructor(options: LimitOptions) {
-    const { memoryBytes = defaultMemoryBytes, maxStreams, maxStreamsPerTenant } = options;
-    const partOf = (max: number) => Math.floor((max * (options.tenantPercent ?? defaultTenantPercent)) / 100);
-    const shared = (max: number, what: string, holder?: string) => new Limit(max, partOf(max), what, holder);
-    const bytes = Math.max(leastBytes, memoryBytes / 8);
-    this.streams = new Limit(maxStreams, maxStreamsPerTenant, "open streams");
-    this.unreadBytes = shared(bytes, "bytes that clients have not read");
-    this.requests = shared(maxRequests, "requests at the same time");
-    // Twice as many: a tenant has a part with its credential, and its address another without.
-    this.arrivals = new Limit(
-      2 * maxRequests,
-      partOf(maxRequests),
-      "requests that are not authenticated yet",
-      "caller",
-    );
-    this.newcomers = shared(maxRequests, "requests that are not authorized yet");
-    this.callers = new Limit(
-      maxRequests,
-      partOf(partOf(maxRequests)),
-      "requests that are not authorized yet",
-      "caller",
-    );
-    this.bodyBytes = shared(bytes, "bytes of bodies");
-    if (options.tenantPercent !== 100) this.deliveries = new DeliveryRate(partOf(maxDeliveriesPerSecond));
-    const transactions = maxConnections - maxLookups;
-    this.#transactions = new Turns(transactions, Math.max(1, partOf(transactions)));
-  }
+  const limits = {
+    streams: createLimit(maxStreams, maxStreamsPerTenant, "open streams"),
+    /** Bytes that wait for clients: of streams, pages, reports and exports. */
+    unreadBytes: shared(bytes, "bytes that clients have not read"),
+    /** Requests of members and keys, until their responses are closed. */
+    requests: shared(maxRequests, "requests at the same time"),
+    /**
+     * Requests of whom they seem to be from, until their caller is known. Twice as many: a tenant has a part with its credential, and
+     * its address another without.
+     */
+    arrivals: ofCallers(2 * maxRequests, partOf(maxRequests), "requests that are not authenticated yet"),
+    /** Requests of callers, until it is known that these are still of the tenant that they name: of all of these, and of each. */
+    newcomers: shared(maxRequests, "requests that are not authorized yet"),
+    callers: ofCallers(maxRequests, partOf(partOf(maxRequests)), "requests that are not authorized yet"),
+    bodyBytes: shared(bytes, "bytes of bodies"),
+    /** Undefined: one tenant may have all of them. */
+    deliveries: tenantPercent === 100 ? undefined : createDeliveryRate(partOf(maxDeliveriesPerSecond)),
 
-  /** Begins the account of a request, for its address or the tenant that its credential belonged to. Throws as `Limit.take` does. */
-  open(request: Request, address: string): RequestAccount {
-    const credential = request.headers.get("authorization")?.slice(-64) ?? "";
-    const account = new RequestAccount(this, this.#tenants.get(credential) ?? address, credential);
-    accounts.set(request, account);
-    return account;
-  }
+    /** Begins the account of a request, for its address or the tenant that its credential belonged to. Throws as `Limit.take` does. */
+    open(request: Request, address: string): RequestAccount {
+      const credential = request.headers.get("authorization")?.slice(-64) ?? "";
+      const account = new RequestAccount(limits, tenants.get(credential) ?? address, credential);
+      accounts.set(request, account);
+      return account;
+    },
 
-  /** Resolves when the holder's work may begin: a few in each turn of the event loop, those of the holder whose work cost least first. */
-  begin(holder: string): Promise<void> {
-    return new Promise((begun, late) => {
-      const start = () => {
-        begun();
-        return new Promise<void>(afterReading);
-      };
-      this.#starts.run(holder, start).catch(late);
-    });
-  }
-
-  /** Counts the time that it takes to make an answer. */
-  chargeAnswer(holder: string, bytes: number): void {
-    this.#starts.charge(holder, Math.min(bytes / bytesOfStart, maxStartsOfAnswer));
-    this.#transactions.limitToOne(holder, bytes > largeAnswerBytes);
-  }
-
-  /** Requests with the credential are the tenant's from their arrival, or nobody's any more. It authorizes nobody. */
-  remember(credential: string, tenantId: string | null): void {
-    // Browsers give a stream's token in its address: a request without the header is nobody's.
-    if (credential === "" || tenantId === null) return void this.#tenants.delete(credential);
-    if (this.#tenants.size >= maxCredentials) this.#tenants.clear();
-    this.#tenants.set(credential, tenantId);
-  }
-
-  /** The database, with a few transactions of each tenant at a time. */
-  limitDatabase(database: Database): Database {
-    return {
-      transact: (settings, work) => {
-        const { holder, tenantId } = settings;
-        const run = async () => {
-          await this.begin(holder ?? tenantId);
-          // oxlint-disable-next-line no-restricted-properties -- hands on what drizzle/transactions.ts calls
-          return database.transact(settings, work);
+    /** Resolves when the holder's work may begin: a few in each turn of the event loop, those of the holder whose work cost least first. */
+    begin(holder: string): Promise<void> {
+      return new Promise((begun, late) => {
+        const start = () => {
+          begun();
+          return new Promise<void>(afterReading);
         };
-        return holder === undefined ? this.#transactions.run(tenantId, run) : this.#lookups.run(holder, run);
-      },
-      close: () => database.close(),
-    };
-  }
+        starts.run(holder, start).catch(late);
+      });
+    },
+
+    /** Counts the time that it takes to make an answer. */
+    chargeAnswer(holder: string, length: number): void {
+      starts.charge(holder, Math.min(length / bytesOfStart, maxStartsOfAnswer));
+      transactions.limitToOne(holder, length > largeAnswerBytes);
+    },
+
+    /** Requests with the credential are the tenant's from their arrival, or nobody's any more. It authorizes nobody. */
+    remember(credential: string, tenantId: string | null): void {
+      // Browsers give a stream's token in its address: a request without the header is nobody's.
+      if (credential === "" || tenantId === null) return void tenants.delete(credential);
+      if (tenants.size >= maxCredentials) tenants.clear();
+      tenants.set(credential, tenantId);
+    },
+
+    /** The database, with a few transactions of each tenant at a time. */
+    limitDatabase(database: Database): Database {
+      return {
+        transact: (settings, work) => {
+          const { holder, tenantId } = settings;
+          const run = async () => {
+            await limits.begin(holder ?? tenantId);
+            // oxlint-disable-next-line no-restricted-properties -- hands on what drizzle/transactions.ts calls
+            return database.transact(settings, work);
+          };
+          return holder === undefined ? transactions.run(tenantId, run) : lookups.run(holder, run);
+        },
+        close: () => database.close(),
+      };
+    },
+  };
+  return limits;
 }
 
-/** Something that tenants (or callers) hold and give back. */
-export class Limit {
-  readonly #max: number;
-  readonly #maxPerHolder: number;
-  /** As in `"The <holder>'s limit of 7 <what> is reached"`. */
-  readonly #what: string;
-  readonly #holder: string;
-  readonly #held = new Map<string, number>();
-  #total = 0;
+export type Limits = ReturnType<typeof createLimits>;
 
-  constructor(max: number, maxPerHolder: number, what: string, holder = "tenant") {
-    this.#max = max;
-    this.#maxPerHolder = maxPerHolder;
-    this.#what = what;
-    this.#holder = holder;
-  }
+type Limit = ReturnType<typeof createLimit>;
 
-  get total(): number {
-    return this.#total;
-  }
+/** Something that tenants (or callers) hold and give back. The texts are those of `The <holder>'s limit of 7 <what> is reached`. */
+function createLimit(max: number, maxPerHolder: number, what: string, holderName = "tenant") {
+  const held = new Map<string, number>();
+  let total = 0;
+  return { total: () => total, take, give: (holder: string, amount = 1) => void add(holder, -amount), add };
 
   /** Throws `AppError` with a time to try again: `too_many` over the holder's maximum, `unavailable` over the process's. */
-  take(holder: string, amount = 1): void {
+  function take(holder: string, amount = 1): void {
     // Spread, so that clients that are refused together do not come back together.
     const retry = { retryAfterSeconds: 2 + Math.floor(Math.random() * 9) };
-    const reached = (whose: string, max: number) => `The ${whose}'s limit of ${max} ${this.#what} is reached`;
-    if ((this.#held.get(holder) ?? 0) + amount > this.#maxPerHolder)
-      throw new AppError("too_many", reached(this.#holder, this.#maxPerHolder), retry);
-    if (this.#total + amount > this.#max) throw new AppError("unavailable", reached("gateway", this.#max), retry);
-    this.add(holder, amount);
-  }
-
-  give(holder: string, amount = 1): void {
-    this.add(holder, -amount);
+    const reached = (whose: string, most: number) => `The ${whose}'s limit of ${most} ${what} is reached`;
+    if ((held.get(holder) ?? 0) + amount > maxPerHolder)
+      throw new AppError("too_many", reached(holderName, maxPerHolder), retry);
+    if (total + amount > max) throw new AppError("unavailable", reached("gateway", max), retry);
+    add(holder, amount);
   }
 
   /** Adds what is held already, or takes it off. False: now it is over a maximum. */
-  add(holder: string, amount: number): boolean {
-    const held = (this.#held.get(holder) ?? 0) + amount;
-    this.#total += amount;
-    if (held > 0) this.#held.set(holder, held);
-    else this.#held.delete(holder);
-    return held <= this.#maxPerHolder && this.#total <= this.#max;
+  function add(holder: string, amount: number): boolean {
+    const now = (held.get(holder) ?? 0) + amount;
+    total += amount;
+    if (now > 0) held.set(holder, now);
+    else held.delete(holder);
+    return now <= maxPerHolder && total <= max;
   }
 }
 
@@ -186,7 +157,7 @@ const accounts = new WeakMap<Request, RequestAccount>();
 
 /** The account of a request. One that no app has opened, as in a test of a single route, has limits of its own. */
 export function accountOf(request: Request): RequestAccount {
-  return accounts.get(request) ?? new Limits({ maxStreams: 1, maxStreamsPerTenant: 1 }).open(request, "");
+  return accounts.get(request) ?? createLimits({ maxStreams: 1, maxStreamsPerTenant: 1 }).open(request, "");
 }
 
 /** Amounts that one request holds. Its methods throw as `Limit.take` does. */
@@ -274,23 +245,22 @@ export class RequestAccount {
 const burstMs = 100;
 const maxTenants = 10_000;
 
+export type DeliveryRate = ReturnType<typeof createDeliveryRate>;
+
 /** How many chunks a second are written to the streams of one tenant. */
-export class DeliveryRate {
-  readonly #perMs: number;
-  readonly #tenants = new Map<string, { left: number; atMs: number }>();
-
-  constructor(perSecond: number) {
-    this.#perMs = perSecond / 1000;
-  }
-
-  /** False: not now, ask again some milliseconds later. A large channel may take more than is left, and waits the longer for it. */
-  take(tenantId: string, deliveries: number, nowMs: number): boolean {
-    const burst = burstMs * this.#perMs;
-    const known = this.#tenants.get(tenantId);
-    const left = known === undefined ? burst : Math.min(burst, known.left + (nowMs - known.atMs) * this.#perMs);
-    const isNow = left > 0;
-    if (this.#tenants.size >= maxTenants) this.#tenants.clear();
-    this.#tenants.set(tenantId, { left: isNow ? left - deliveries : left, atMs: nowMs });
-    return isNow;
-  }
+export function createDeliveryRate(perSecond: number) {
+  const perMs = perSecond / 1000;
+  const burst = burstMs * perMs;
+  const tenants = new Map<string, { readonly left: number; readonly atMs: number }>();
+  return {
+    /** False: not now, ask again some milliseconds later. A large channel may take more than is left, and waits the longer for it. */
+    take(tenantId: string, deliveries: number, nowMs: number): boolean {
+      const known = tenants.get(tenantId);
+      const left = known === undefined ? burst : Math.min(burst, known.left + (nowMs - known.atMs) * perMs);
+      const isNow = left > 0;
+      if (tenants.size >= maxTenants) tenants.clear();
+      tenants.set(tenantId, { left: isNow ? left - deliveries : left, atMs: nowMs });
+      return isNow;
+    },
+  };
 }

@@ -6,32 +6,28 @@ const maxWaitMs = 2000;
 const maxHolders = 10_000;
 
 /** Runs so much at a time, and so much of each holder. The rest waits, 2 s at most, and the holder whose turns cost least is next. */
-export class Turns {
-  readonly #maxPerHolder: number;
-  readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #running = new Map<string, number>();
-  readonly #costs = new Map<string, number>();
+export function createTurns(max: number, maxPerHolder = max) {
+  const waiting = new Map<string, Set<() => void>>();
+  const running = new Map<string, number>();
+  const costs = new Map<string, number>();
   /** Holders that have one turn at a time. */
-  readonly #single = new Set<string>();
+  const single = new Set<string>();
   /**
    * The cost of the holder that was last in turn, with which new holders begin. It rises a little with each turn: otherwise new ones that
    * arrive without end would always come first.
    */
-  #leastCost = 0;
-  #free: number;
+  let leastCost = 0;
+  let free = max;
 
-  constructor(max: number, maxPerHolder = max) {
-    this.#free = max;
-    this.#maxPerHolder = maxPerHolder;
-  }
+  return { run, charge, limitToOne };
 
-  async run<Result>(holder: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#hasTurn(holder)) this.#begin(holder);
-    else await this.#wait(holder);
+  async function run<Result>(holder: string, work: () => Promise<Result>): Promise<Result> {
+    if (hasTurn(holder)) begin(holder);
+    else await wait(holder);
     try {
       return await work();
     } finally {
-      this.#end(holder);
+      end(holder);
     }
   }
 
@@ -39,83 +35,79 @@ export class Turns {
    * Adds to the cost of a holder's turns. A turn after a wait costs 1; one at once is taken from nobody: all that wait have as many as
    * they may. Costs count while somebody waits.
    */
-  charge(holder: string, cost: number): void {
-    if (this.#waiting.size === 0 || this.#costs.size >= maxHolders) this.#costs.clear();
-    this.#costs.set(holder, this.#costOf(holder) + cost);
+  function charge(holder: string, cost: number): void {
+    if (waiting.size === 0 || costs.size >= maxHolders) costs.clear();
+    costs.set(holder, costOf(holder) + cost);
   }
 
   /** From now on the holder has one turn at a time, or as many as each may. */
-  limitToOne(holder: string, isLimited: boolean): void {
-    if (!isLimited) this.#single.delete(holder);
-    else if (this.#single.size < maxHolders) this.#single.add(holder);
+  function limitToOne(holder: string, isLimited: boolean): void {
+    if (!isLimited) single.delete(holder);
+    else if (single.size < maxHolders) single.add(holder);
   }
 
   /** A holder that was quiet has no more than the others have left. */
-  #costOf(holder: string): number {
-    return Math.max(this.#leastCost, this.#costs.get(holder) ?? 0);
+  function costOf(holder: string): number {
+    return Math.max(leastCost, costs.get(holder) ?? 0);
   }
 
-  #hasTurn(holder: string): boolean {
-    const max = this.#single.has(holder) ? 1 : this.#maxPerHolder;
-    return this.#free > 0 && (this.#running.get(holder) ?? 0) < max;
+  function hasTurn(holder: string): boolean {
+    const most = single.has(holder) ? 1 : maxPerHolder;
+    return free > 0 && (running.get(holder) ?? 0) < most;
   }
 
-  #begin(holder: string): void {
-    this.#free -= 1;
-    this.#running.set(holder, (this.#running.get(holder) ?? 0) + 1);
+  function begin(holder: string): void {
+    free -= 1;
+    running.set(holder, (running.get(holder) ?? 0) + 1);
   }
 
-  #wait(holder: string): Promise<void> {
-    const queue = this.#waiting.get(holder) ?? new Set();
-    this.#waiting.set(holder, queue);
+  function wait(holder: string): Promise<void> {
+    const queue = waiting.get(holder) ?? new Set();
+    waiting.set(holder, queue);
     return new Promise((resolve, reject) => {
-      const begin = () => {
+      const resume = () => {
         clearTimeout(timer);
         resolve();
       };
       const giveUp = () => {
-        if (!queue.delete(begin)) return;
-        if (queue.size === 0) this.#waiting.delete(holder);
+        if (!queue.delete(resume)) return;
+        if (queue.size === 0) waiting.delete(holder);
         reject(new AppError("unavailable", "The gateway is busy", { retryAfterSeconds: 2 }));
       };
       // After a long turn of the event loop, the answers that have come meanwhile are read first.
       const timer = setTimeout(() => afterReading(giveUp), maxWaitMs);
-      queue.add(begin);
+      queue.add(resume);
     });
   }
 
-  #end(holder: string): void {
-    this.#free += 1;
-    const running = (this.#running.get(holder) ?? 0) - 1;
-    if (running > 0) this.#running.set(holder, running);
-    else this.#running.delete(holder);
+  function end(holder: string): void {
+    free += 1;
+    const left = (running.get(holder) ?? 0) - 1;
+    if (left > 0) running.set(holder, left);
+    else running.delete(holder);
     // More than one where a holder may have more again.
-    while (this.#free > 0) {
-      const next = this.#nextHolder();
-      if (next === undefined) return;
-      this.#beginWaiting(...next);
-    }
+    for (let next = nextHolder(); next !== undefined; next = nextHolder()) beginWaiting(...next);
   }
 
-  #beginWaiting(holder: string, queue: Set<() => void>): void {
-    const [begin] = queue;
-    if (begin !== undefined) queue.delete(begin);
-    if (queue.size === 0) this.#waiting.delete(holder);
-    const cost = this.#costOf(holder);
-    this.charge(holder, 1);
-    this.#leastCost = cost + 1 / (this.#waiting.size + 1);
-    this.#begin(holder);
-    begin?.();
+  function beginWaiting(holder: string, queue: Set<() => void>): void {
+    const [resume] = queue;
+    if (resume !== undefined) queue.delete(resume);
+    if (queue.size === 0) waiting.delete(holder);
+    const cost = costOf(holder);
+    charge(holder, 1);
+    leastCost = cost + 1 / (waiting.size + 1);
+    begin(holder);
+    resume?.();
   }
 
   /** Among holders whose turns cost the same, the one that has waited longest. */
-  #nextHolder(): [name: string, queue: Set<() => void>] | undefined {
+  function nextHolder(): [name: string, queue: Set<() => void>] | undefined {
     let next: [string, Set<() => void>] | undefined;
-    for (const waiting of this.#waiting) {
-      if (!this.#hasTurn(waiting[0])) continue;
-      if (next === undefined || this.#costOf(waiting[0]) < this.#costOf(next[0])) next = waiting;
+    for (const entry of waiting) {
+      if (!hasTurn(entry[0])) continue;
+      if (next === undefined || costOf(entry[0]) < costOf(next[0])) next = entry;
       // Nobody has less. Thousands may wait, and most of them have no more.
-      if (this.#costOf(next[0]) === this.#leastCost) break;
+      if (costOf(next[0]) === leastCost) break;
     }
     return next;
   }

@@ -85,44 +85,39 @@ interface Numbered {
 }
 
 /**
- * Reads the last stored number of each channel. A tenant has one query at a time, and channels that begin
- * during it share the next one: thousands of streams that open again cost a few queries.
+ * Makes a function that reads the last stored number of a channel, and resolves when the channel has learned it, from a query that
+ * began after the call. It rejects as `ReadStored` does. A tenant has one query at a time, and channels that begin during it share
+ * the next one: thousands of streams that open again cost a few queries.
  */
-export class NumberReader {
-  readonly #readStored: ReadStored;
-  readonly #now: () => number;
-  readonly #running = new Map<string, Promise<void>>();
-  readonly #next = new Map<string, { readonly channels: Numbered[]; readonly learned: Promise<void> }>();
+export function createNumberReader(readStored: ReadStored, now: () => number) {
+  const running = new Map<string, Promise<void>>();
+  const next = new Map<string, { readonly channels: Numbered[]; readonly learned: Promise<void> }>();
 
-  constructor(readStored: ReadStored, now: () => number) {
-    this.#readStored = readStored;
-    this.#now = now;
-  }
+  return (tenantId: string, { name, numbers }: Numbered): Promise<void> => {
+    const { channels, learned } = next.get(tenantId) ?? begin(tenantId);
+    channels.push({ name, numbers });
+    return learned;
+  };
 
-  /** Resolves when the channel has learned its numbers, from a query that began after the call. Rejects as `ReadStored` does. */
-  read(tenantId: string, { name, numbers }: Numbered): Promise<void> {
-    const next = this.#next.get(tenantId);
-    if (next !== undefined) {
-      next.channels.push({ name, numbers });
-      return next.learned;
-    }
-    const channels: Numbered[] = [{ name, numbers }];
-    const before = this.#running.get(tenantId) ?? Promise.resolve();
-    const learned = before.then(() => this.#learn(tenantId, channels));
-    this.#next.set(tenantId, { channels, learned });
+  function begin(tenantId: string) {
+    const channels: Numbered[] = [];
+    const before = running.get(tenantId) ?? Promise.resolve();
+    const learned = before.then(() => learn(tenantId, channels));
+    const begun = { channels, learned };
+    next.set(tenantId, begun);
     const done = learned
       .catch(() => {})
       .then(() => {
-        if (this.#running.get(tenantId) === done) this.#running.delete(tenantId);
+        if (running.get(tenantId) === done) running.delete(tenantId);
       });
-    this.#running.set(tenantId, done);
-    return learned;
+    running.set(tenantId, done);
+    return begun;
   }
 
-  async #learn(tenantId: string, channels: readonly Numbered[]): Promise<void> {
-    this.#next.delete(tenantId);
+  async function learn(tenantId: string, channels: readonly Numbered[]): Promise<void> {
+    next.delete(tenantId);
     const names = channels.map(({ name }) => name);
-    const stored = Map.groupBy(await this.#readStored(tenantId, names), ({ channel }) => channel);
-    for (const { name, numbers } of channels) numbers.learn(stored.get(name) ?? [], this.#now());
+    const stored = Map.groupBy(await readStored(tenantId, names), ({ channel }) => channel);
+    for (const { name, numbers } of channels) numbers.learn(stored.get(name) ?? [], now());
   }
 }

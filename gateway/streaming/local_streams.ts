@@ -3,15 +3,15 @@ import { encodeComment, encodeHeartbeatInterval, encodeRetry, encodeTerminalType
 import { withTimeout } from "../../shared/with_timeout.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { StreamBounds } from "../config.ts";
-import { Limits } from "../limits.ts";
+import { createLimits, type Limits } from "../limits.ts";
 import { noCount } from "../observability/metrics.ts";
 import { unavailable } from "./channel.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
-import { Hub, type HubOptions } from "./hub.ts";
+import { createHub, type HubOptions } from "./hub.ts";
 import { OpenStream, type StreamContext, type StreamStart } from "./open_stream.ts";
 import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
 import type { CreateSink, StreamRequest } from "./sinks/sink.ts";
-import { endGraceMs, TenantStreams, type RecheckOptions } from "./tenant_streams.ts";
+import { createTenantStreams, endGraceMs, type RecheckOptions, type TenantStreams } from "./tenant_streams.ts";
 
 export interface LocalStreamsOptions
   extends
@@ -32,14 +32,13 @@ export type LocalStreams = ReturnType<typeof createLocalStreams>;
 /** The streams of one process (or Durable Object), over one hub. */
 export function createLocalStreams(options: LocalStreamsOptions) {
   const { bounds, count = noCount, random = Math.random, closeGraceMs = 2000 } = options;
-  const { limits = new Limits(bounds), createSink = createReadableStreamSinks() } = options;
+  const { limits = createLimits(bounds), createSink = createReadableStreamSinks() } = options;
   // Goes on where the system's clock is set back.
   const now = () => performance.now();
-  const hub = new Hub({ ...options, deliveries: limits.deliveries, count, now });
+  const hub = createHub({ ...options, deliveries: limits.deliveries, count, now });
   const heartbeatMs = bounds.heartbeatSeconds * 1000;
   const recheckMs = bounds.recheckSeconds * 1000;
-  const onStored = hub.loseBehind.bind(hub);
-  const recheck: RecheckOptions = { ...options, onStored, recheckMs, count, now, random };
+  const recheck: RecheckOptions = { ...options, onStored: hub.loseBehind, recheckMs, count, now, random };
   const { maxBufferBytes } = bounds;
   const parts = { hub, limits, count, heartbeatMs, maxBufferBytes, closeGraceMs, now, random };
   const context: StreamContext = { ...parts, onOpen, onOver };
@@ -54,7 +53,7 @@ export function createLocalStreams(options: LocalStreamsOptions) {
     open,
 
     /** `streams` are the places taken: streams that are open, being opened, or sending their last bytes. */
-    stats: () => ({ ...hub.stats(), streams: limits.streams.total }),
+    stats: () => ({ ...hub.stats(), streams: limits.streams.total() }),
 
     /**
      * Opens nothing more, and closes the open streams one by one over the given time, each with its own retry delay. Resolves
@@ -97,7 +96,7 @@ export function createLocalStreams(options: LocalStreamsOptions) {
 
   function onOpen(stream: OpenStream): void {
     const { tenantId } = stream.principal;
-    const tenant = tenants.get(tenantId) ?? new TenantStreams(tenantId, recheck);
+    const tenant = tenants.get(tenantId) ?? createTenantStreams(tenantId, recheck);
     tenants.set(tenantId, tenant);
     tenant.streams.add(stream);
     // Often enough for the shortest of what is due.
@@ -112,7 +111,7 @@ export function createLocalStreams(options: LocalStreamsOptions) {
       clearInterval(sweeping);
       sweeping = undefined;
     }
-    if (draining !== null && limits.streams.total === 0) empty.resolve();
+    if (draining !== null && limits.streams.total() === 0) empty.resolve();
   }
 
   function sweep(): void {
@@ -139,7 +138,7 @@ export function createLocalStreams(options: LocalStreamsOptions) {
     const nowMs = now();
     for (const { streams } of tenants.values())
       for (const stream of streams) stream.endBy(nowMs + random() * overMs, "drain");
-    if (limits.streams.total === 0) empty.resolve();
+    if (limits.streams.total() === 0) empty.resolve();
     // Bounded: some streams may still wait for the broker, or for a client that reads nothing.
     await withTimeout(empty.promise, overMs + closeGraceMs + 2000).catch(() => undefined);
     hub.close();

@@ -33,6 +33,8 @@ export interface RecheckOptions {
   readonly random: () => number;
 }
 
+export type TenantStreams = ReturnType<typeof createTenantStreams>;
+
 /**
  * One tenant's open and closing streams. They are rechecked periodically: the authority of all subjects in one query, then the opening
  * of each stream. A check begins at the latest 60 % of the interval after the last, a sweep later, and its query may take 30 %, so
@@ -42,68 +44,62 @@ export interface RecheckOptions {
  * can be revoked in a database that is down. But trust expires: streams that could not be confirmed for two intervals are
  * closed within two more, spread, so that they do not all reconnect at once.
  */
-export class TenantStreams {
-  readonly streams = new Set<OpenStream>();
-  readonly #id: string;
-  readonly #options: RecheckOptions;
-  #isChecking = false;
+export function createTenantStreams(id: string, options: RecheckOptions) {
+  const { authority, recheckChannels, onStored, recheckMs, count, now, random } = options;
+  const streams = new Set<OpenStream>();
+  let isChecking = false;
   /** True while the openings of the last check are repeated. */
-  #isReopening = false;
-  /** When the next check begins, after the last one of the stream that was checked first. */
-  #waitMs: number;
+  let isReopening = false;
+  /**
+   * When the next check begins, after the last one of the stream that was checked first. The first is spread widely: after a restart
+   * all tenants' streams reconnect together.
+   */
+  let waitMs = drawWait(0.25);
 
-  constructor(id: string, options: RecheckOptions) {
-    this.#id = id;
-    this.#options = options;
-    // The first is spread widely: after a restart all tenants' streams reconnect together.
-    this.#waitMs = this.#drawWait(0.25);
-  }
+  return { streams, onSweep };
 
-  onSweep(nowMs: number): void {
+  function onSweep(nowMs: number): void {
     let checkedMs = Infinity;
-    for (const stream of this.streams) {
+    for (const stream of streams) {
       stream.onSweep(nowMs);
       if (stream.isOpen) checkedMs = Math.min(checkedMs, stream.checkedMs);
     }
-    if (!this.#isChecking && nowMs - checkedMs >= this.#waitMs) void this.#check(nowMs);
+    if (!isChecking && nowMs - checkedMs >= waitMs) void check(nowMs);
   }
 
   /** Never over 60 % of the interval, and at least the given share of that. */
-  #drawWait(minShare: number): number {
-    const { recheckMs, random } = this.#options;
+  function drawWait(minShare: number): number {
     return recheckMs * 0.6 * (minShare + (1 - minShare) * random());
   }
 
   /** Never rejects: every failure is counted, and the next check retries. */
-  async #check(nowMs: number): Promise<void> {
-    const { authority, recheckMs, count } = this.#options;
-    const open = [...this.streams].filter(({ isOpen }) => isOpen);
+  async function check(nowMs: number): Promise<void> {
+    const open = [...streams].filter(({ isOpen }) => isOpen);
     for (const stream of open) stream.checkedMs = nowMs;
-    this.#waitMs = this.#drawWait(0.75);
-    this.#isChecking = true;
+    waitMs = drawWait(0.75);
+    isChecking = true;
     const bySubject = [...Map.groupBy(open, ({ principal }) => `${principal.kind}:${principal.id}`).values()];
     const subjects = bySubject.flatMap(([first]) => first?.principal ?? []);
     try {
-      const allowed = await withTimeout(authority.stillAllowed(this.#id, subjects), recheckMs * 0.3);
+      const allowed = await withTimeout(authority.stillAllowed(id, subjects), recheckMs * 0.3);
       const kept = bySubject.filter(([first]) => first !== undefined && allowed.has(first.principal));
       const confirmed = new Set(kept.flat());
       for (const stream of open) {
         if (confirmed.has(stream)) stream.confirmedMs = nowMs;
         else stream.close("revoked");
       }
-      void this.#reopenAll(kept);
+      void reopenAll(kept);
     } catch {
       count("authority_rechecks_failed", null);
-      this.#closeUnconfirmed();
+      closeUnconfirmed();
     }
-    this.#isChecking = false;
+    isChecking = false;
   }
 
   /** One subject after the other, so that a tenant with thousands of them takes one connection of the pool. Never rejects. */
-  async #reopenAll(bySubject: readonly (readonly OpenStream[])[]): Promise<void> {
-    const { recheckChannels, onStored, count, now } = this.#options;
-    if (recheckChannels === undefined || this.#isReopening) return;
-    this.#isReopening = true;
+  async function reopenAll(bySubject: readonly (readonly OpenStream[])[]): Promise<void> {
+    if (recheckChannels === undefined || isReopening) return;
+    isReopening = true;
     for (const streams of bySubject) {
       const [first] = streams;
       if (first === undefined) continue;
@@ -118,13 +114,12 @@ export class TenantStreams {
         count("authority_rechecks_failed", null);
       }
     }
-    this.#isReopening = false;
+    isReopening = false;
   }
 
-  #closeUnconfirmed(): void {
-    const { recheckMs, now, random } = this.#options;
+  function closeUnconfirmed(): void {
     const nowMs = now();
-    for (const stream of this.streams) {
+    for (const stream of streams) {
       if (nowMs - stream.confirmedMs >= 2 * recheckMs) stream.endBy(nowMs + 2 * recheckMs * random(), "revoked");
     }
   }

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Database, TransactionSettings } from "../../drizzle/database.ts";
-import { DeliveryRate, Limits } from "../../gateway/limits.ts";
+import { createDeliveryRate, createLimits, type Limits } from "../../gateway/limits.ts";
 import { createLocalStreams } from "../../gateway/streaming/local_streams.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
@@ -27,7 +27,7 @@ function begin(limits: Limits, tenant: string) {
 }
 
 test("three tenants with all the requests that they may have leave a fourth its own", () => {
-  const limits = new Limits(ofStreams);
+  const limits = createLimits(ofStreams);
   const hostile = ["a", "b", "c"].map((tenant) => begin(limits, tenant));
   expect(hostile.map(({ accounts }) => accounts.length)).toEqual([512, 512, 512]);
   expect(hostile[0]?.error).toMatchObject({ code: "too_many", retryAfterSeconds: expect.any(Number) });
@@ -41,7 +41,7 @@ test("three tenants with all the requests that they may have leave a fourth its 
 });
 
 test("requests that are not authenticated count for their address", () => {
-  const limits = new Limits(ofStreams);
+  const limits = createLimits(ofStreams);
   const open = (address: string) => limits.open(new Request("http://gateway/"), address);
   for (let n = 0; n < 512; n += 1) open("192.0.2.1");
   expect(() => open("192.0.2.1")).toThrow("The caller's limit of 512");
@@ -51,13 +51,13 @@ test("requests that are not authenticated count for their address", () => {
 });
 
 test("a caller who is not known to be of the tenant, or is not any more, takes nothing of it", () => {
-  const limits = new Limits(ofStreams);
+  const limits = createLimits(ofStreams);
   const open = () =>
     limits.open(new Request("http://gateway/", { headers: { authorization: "Bearer eve's" } }), "192.0.2.1");
   const arrive = (id = "eve") => open().isNew({ tenantId: "tenant", id });
   for (let n = 0; n < 512; n += 1) expect(arrive(n < 128 ? "eve" : `another ${n}`)).toBe(true);
   expect(arrive).toThrow("The tenant's limit of 512 requests that are not authorized yet is reached");
-  expect(limits.newcomers.total).toBe(512);
+  expect(limits.newcomers.total()).toBe(512);
   open().belongsTo("tenant");
   expect(arrive()).toBe(false);
   open().refused();
@@ -66,7 +66,7 @@ test("a caller who is not known to be of the tenant, or is not any more, takes n
 });
 
 test("a few requests begin in a turn of the event loop, and one behind hundreds of others in the next", async () => {
-  const limits = new Limits(ofStreams);
+  const limits = createLimits(ofStreams);
   const begun: string[] = [];
   const arrive = (address: string, key: string) => {
     const account = limits.open(new Request("http://gateway/", { headers: { authorization: key } }), address);
@@ -84,7 +84,7 @@ test("a few requests begin in a turn of the event loop, and one behind hundreds 
 });
 
 test("the work of a tenant begins before that of one whose answers were larger", async () => {
-  const limits = new Limits(ofStreams);
+  const limits = createLimits(ofStreams);
   const begun: string[] = [];
   const arrive = (count: number, tenant: string) => {
     for (let n = 0; n < count; n += 1) void limits.begin(tenant).then(() => begun.push(tenant));
@@ -98,7 +98,7 @@ test("the work of a tenant begins before that of one whose answers were larger",
 });
 
 test("a tenant has its turns while new addresses arrive without end", async () => {
-  const limits = new Limits(ofStreams);
+  const limits = createLimits(ofStreams);
   let addresses = 0;
   const arriveAgain = async () => {
     while (addresses < 20_000) await limits.begin(`2001:db8:${(addresses += 1).toString(16)}::/64`);
@@ -123,7 +123,7 @@ function createSlowDatabase() {
     transact: ({ tenantId: id, holder }) => run(holder ?? id),
     close: async () => {},
   };
-  const limits = new Limits(ofStreams);
+  const limits = createLimits(ofStreams);
   const limited = limits.limitDatabase(database);
   const settings = { role: null, access: "read" } as const;
   const transact = (given: Pick<TransactionSettings, "tenantId" | "holder">) =>
@@ -190,7 +190,7 @@ test("a transaction that waits 2 s for its turn is 503", async () => {
 });
 
 test("a tenant's deliveries are spread over time, and another's go out at once", () => {
-  const rate = new DeliveryRate(50_000);
+  const rate = createDeliveryRate(50_000);
   expect(rate.take("a", 8000, 0)).toBe(true);
   expect(rate.take("a", 1, 10)).toBe(false);
   expect(rate.take("b", 5000, 10)).toBe(true);
@@ -200,7 +200,7 @@ test("a tenant's deliveries are spread over time, and another's go out at once",
 test("the unread streams of one tenant are closed when they hold its quarter, and those of another stay", async () => {
   const broker = createMemoryBroker();
   // A hundredth of 48 MiB.
-  const limits = new Limits({ ...ofStreams, tenantPercent: 1, memoryBytes: 0 });
+  const limits = createLimits({ ...ofStreams, tenantPercent: 1, memoryBytes: 0 });
   const streams = createLocalStreams({ subscriber: broker, authority: createAuthority(), bounds, limits, lingerMs: 0 });
   const { sendEvent } = createPublisher(broker);
   const open = async (tenant: string) => {

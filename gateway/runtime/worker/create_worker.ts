@@ -17,7 +17,7 @@ import { runTasks } from "../../features/features.ts";
 import { workerEntries } from "../../gateway_entries.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { problemResponse, toProblem } from "../../http/problem.ts";
-import { accountOf, Limits } from "../../limits.ts";
+import { accountOf, createLimits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
 import { noMetrics } from "../../observability/metrics.ts";
 import { createReadiness } from "../../observability/readiness.ts";
@@ -104,7 +104,7 @@ async function openWorkerParts(options: WorkerOptions): Promise<Dependencies> {
   const streamTokens = createStreamTokens(options.streamTokenSecret, nowMs);
   return {
     database,
-    limits: new Limits({ ...toBounds(options.bounds), memoryBytes: isolateBytes }),
+    limits: createLimits({ ...toBounds(options.bounds), memoryBytes: isolateBytes }),
     broker,
     ...createPublisher(broker),
     streams: createObjectStreams(streams, shardsPerTenant),

@@ -4,7 +4,7 @@ import { toBounds } from "../../config.ts";
 import { eventStreamsOf } from "../../features/features.ts";
 import { isUnexpected, problemResponse } from "../../http/problem.ts";
 import { whyUnavailable } from "../../http/request_log.ts";
-import { Limits } from "../../limits.ts";
+import { createLimits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
 import { ChannelManager } from "../../streaming/channel_manager.ts";
 import { findEventStream, type RequestedOpening, type StreamOpener } from "../../streaming/event_stream.ts";
@@ -109,7 +109,7 @@ function open({ features, bounds: given, log = createLog(), ...adapters }: Worke
     eventStreams,
     bounds,
     // The object is its tenant's own.
-    limits: new Limits({ ...bounds, tenantPercent: 100, memoryBytes: isolateBytes }),
+    limits: createLimits({ ...bounds, tenantPercent: 100, memoryBytes: isolateBytes }),
     // Otherwise the runtime compresses, and buffers what it compresses.
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),
     log,

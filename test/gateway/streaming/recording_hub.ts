@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, vi } from "vitest";
 import type { HubMember } from "../../../gateway/streaming/channel.ts";
 import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
-import { Hub, type HubOptions } from "../../../gateway/streaming/hub.ts";
+import { createHub, type Hub, type HubOptions } from "../../../gateway/streaming/hub.ts";
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
 import { otherTenantId as uuid, tenantId } from "../../support/stream_server.ts";
 
@@ -29,7 +29,7 @@ export function aMember() {
 
 export function setUp(options: Partial<HubOptions> & { readonly confirms?: "at once" | "by script" } = {}) {
   const broker = createScriptedSubscriber({ confirms: options.confirms ?? "at once" });
-  const hub = new Hub({ subscriber: broker, lingerMs, ...options });
+  const hub = createHub({ subscriber: broker, lingerMs, ...options });
   return { broker, hub };
 }
 
