@@ -65,14 +65,13 @@ type FoundTenant = Session["tenants"][number];
 
 /** Null: a user who is not a member there. Row-level security leaves the one tenant. */
 async function findTenant(database: Database, tenantId: string, { kind, id }: Identity): Promise<FoundTenant | null> {
-  const {
-    rows: [row],
-  } = await readOne(database, { tenantId }, (db) =>
+  const { rows } = await readOne(database, { tenantId }, (db) =>
     db.execute<{ name: string; role: Role | null }>(sql`
       select name, role from tenants
       left join memberships on tenant_id = tenants.id and user_id = ${id}
       where tenants.id = ${tenantId}::uuid`),
   );
+  const [row] = rows;
   if (row === undefined || (kind === "user" && row.role === null)) return null;
   return { id: tenantId, name: row.name, role: kind === "user" ? row.role : null };
 }

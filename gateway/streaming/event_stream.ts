@@ -140,7 +140,7 @@ export interface RequestedOpening {
   readonly principal: Principal;
   readonly hasSnapshot: boolean;
   readonly request: Request;
-  /** As in `StreamRequest`. */
+  /** The runtime's bindings (Hono's `c.env`): on Node, the HTTP response that a sink may write to itself. */
   readonly platform?: unknown;
 }
 

@@ -141,12 +141,11 @@ async function selectStored(db: TenantDatabase, scanId: string) {
 
 /** Gzip, from this byte on. Rejects with `NotFound` if it was deleted in the meantime. */
 async function selectPiece(db: TenantDatabase, scanId: string, offset: number): Promise<Uint8Array<ArrayBuffer>> {
-  const {
-    rows: [row],
-  } = await db.execute<{ body: Uint8Array<ArrayBuffer> }>(
+  const { rows } = await db.execute<{ body: Uint8Array<ArrayBuffer> }>(
     sql`select substring(body from ${offset + 1}::integer for ${pieceBytes}::integer) as body
       from scan_reports where scan_id = ${scanId}::uuid`,
   );
+  const [row] = rows;
   if (row === undefined) throw noReport();
   return row.body;
 }

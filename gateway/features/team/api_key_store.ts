@@ -36,12 +36,11 @@ export async function insertApiKey(
 ): Promise<CreatedApiKey> {
   const { apiKey, prefix, hash } = await createApiKey();
   // Drizzle's insert would name every column, and the application's role may not write them all.
-  const {
-    rows: [created],
-  } = await db.execute<{ id: string; created_at: string }>(sql`
+  const { rows } = await db.execute<{ id: string; created_at: string }>(sql`
     insert into api_keys (tenant_id, name, prefix, hash, scopes, expires_at)
     values (${tenantId}::uuid, ${name}, ${prefix}, ${hash}, ${sql.param(scopes)}::text[], ${expiresAt}::timestamptz)
     returning id, created_at`);
+  const [created] = rows;
   if (created === undefined) throw new Error("Cannot create an API key: the insert returned no row");
   if (kind !== "operator") await requireRoom(db, tenantId, "apiKeys");
   const shown = {

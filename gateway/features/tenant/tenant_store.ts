@@ -36,13 +36,10 @@ export async function renameTenant(
  * began can go on. Rejects with `InvalidBody` for another name than the tenant's.
  */
 export async function deleteTenantStep(db: TenantDatabase, name: string): Promise<"deleted" | null> {
-  const {
-    rows: [step],
-  } = await db.execute<{ outcome: string | null }>(
+  const { rows } = await db.execute<{ outcome: string | null }>(
     sql`select scanstream.delete_tenant(${name}, ${maxDeletedRows}::integer) as outcome`,
   );
-  if (step === undefined || step.outcome === null) {
-    throw invalidField("/name", "is not the tenant's name, which confirms its deletion");
-  }
-  return step.outcome === "deleted" ? "deleted" : null;
+  const outcome = rows[0]?.outcome ?? null;
+  if (outcome === null) throw invalidField("/name", "is not the tenant's name, which confirms its deletion");
+  return outcome === "deleted" ? "deleted" : null;
 }

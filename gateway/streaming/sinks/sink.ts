@@ -1,18 +1,14 @@
-import type { Principal } from "../../auth/principal.ts";
 import type { Chunk } from "../encoded_chunk.ts";
+import type { RequestedOpening } from "../event_stream.ts";
 
 /** A stream that was authenticated and authorized, ready to be opened. */
-export interface StreamRequest {
-  readonly request: Request;
-  readonly principal: Principal;
+export interface StreamRequest extends Pick<RequestedOpening, "request" | "principal" | "platform"> {
   /** As in `RequestedStream`. */
   readonly name: string;
   /** At least one, checked by `ChannelManager`. */
   readonly channels: readonly string[];
   /** Read once the broker has confirmed every channel, and sent before any event. Default: none. */
   readonly readSnapshot?: () => Promise<StreamSnapshot>;
-  /** The runtime's bindings (Hono's `c.env`): on Node, the HTTP response that a sink may write to itself. */
-  readonly platform?: unknown;
 }
 
 export interface StreamSnapshot {
