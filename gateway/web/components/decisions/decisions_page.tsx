@@ -147,8 +147,9 @@ const endWords = { expired: "expired", withdrawn: "withdrawn", contradicted: "co
 function endText(decision: Decision): string {
   const { state, expires, ended_at: endedAt, ended_by: endedBy } = decision;
   if (state !== "active") {
-    const when = endedAt === null ? "" : ` ${formatTime(Date.parse(endedAt))}`;
-    return `${endWords[state]}${when}${endedBy === null ? "" : ` by ${endedBy}`}`;
+    // One that expired has no other end.
+    const when = formatTime(endedAt === null ? endMs(decision) : Date.parse(endedAt));
+    return `${endWords[state]} ${when}${endedBy === null ? "" : ` by ${endedBy}`}`;
   }
   return expires ?? "never";
 }
