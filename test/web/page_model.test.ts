@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
 import { toFinding, type Finding } from "../../gateway/web/model/finding.ts";
-import { needsYou, toAttention, toView } from "../../gateway/web/model/needs_you.ts";
+import { needsYou } from "../../gateway/web/model/needs_you.ts";
 import { byWhom, movedText, remedyOf, toNews } from "../../gateway/web/model/news.ts";
 import { toPlan } from "../../gateway/web/model/plan.ts";
 import { parseRoute, parseRulesView, toAddress } from "../../gateway/web/model/route.ts";
@@ -256,35 +256,6 @@ test.each<[string, object, readonly Decision[], readonly string[]]>([
 function decisionUntil(expires: string) {
   return aDecision({ expires, org_url: "https://acme.okta.com" });
 }
-
-test("a waived rule of CAT I needs nobody, and an unwaived one is in the tab's title", () => {
-  const organizationId = "2f0f3d0e-4a5b-4d63-9f6c-0b7f1d3a9c55";
-  const organization = { id: organizationId, name: "acme.okta.com", cat1_open: 1, monitor_id: null } as never;
-  const noWaiver = { waiver_reason: null, waiver_by: null, waiver_expires: null };
-  const findings = [{ resource_id: "0oa1", resource_name: "App", to_pass: null, ...noWaiver }];
-  const rule = { organization_id: organizationId, check: "mfa", actor: null, findings };
-  const tenant = {
-    organizations: [],
-    monitors: new Map(),
-    changes: new Map(),
-    cat1: new Map([[organizationId, [rule]]]),
-    decisions: [] as readonly Decision[],
-    seenAtMs: null,
-    connection: { state: "live", problem: null, retryAtMs: null },
-    readUntilMs: Infinity,
-  } as const;
-  const view = toView(tenant, organization, nowMs);
-  expect(view.needs).toEqual(["cat1"]);
-  for (const [resource, needs] of [
-    [null, []],
-    ["0oa1", []],
-    ["0oa2", ["cat1"]],
-  ] as const) {
-    expect(toView({ ...tenant, decisions: [aDecision({ resource })] }, organization, nowMs).needs).toEqual(needs);
-  }
-  expect(toAttention([view], { state: "live" })).toEqual({ level: "fail", words: "1 needs you" });
-  expect(toAttention([view], { state: "reconnecting" }).level).toBe("off");
-});
 
 test.each([
   [true, [1, 2]],

@@ -134,15 +134,20 @@ test("the first row needs one request; a hidden tab gives its stream back, keeps
 test("scans, decisions and failures of CAT I count, however many there are", async () => {
   const tenant = await demoTenant();
   const check = "application_admin_console_mfa_required";
-  const failure = buildFinding({ check, severity: "high", resource_id: "0oa1" });
-  for (let n = 0; n < 51; n += 1) await tenant.producer.scanned([failure], { org_url: `https://org${n}.okta.com` });
+  for (let n = 0; n < 51; n += 1) {
+    const failure = buildFinding({ check, severity: "high", resource_id: n === 50 ? "0oa500" : "0oa1" });
+    await tenant.producer.scanned([failure], { org_url: `https://org${n}.okta.com` });
+  }
   for (let n = 1; n < 202; n += 1) {
     const json = { kind: "waiver", check, resource: `0oa${n}`, reason: "Agreed", expires: "never" };
     const decided = await gateway.request("/api/v1/decisions", { as: `Bearer ${tenant.token}`, json });
     expect(decided.status).toBe(201);
   }
   await using page = await openPage(browser, gateway.url);
-  await page.getByText("None of 51 needs you").waitFor();
+  await page.getByText("1 of 51 needs you").waitFor();
+  await expect.poll(() => page.title()).toMatch(/^⚠ 1 needs you · /);
+  const icon = page.locator('link[rel="icon"]');
+  expect(await icon.evaluate((link) => link.getAttribute("href") === link.dataset["fail"])).toBe(true);
   await page.locator(".organization-link", { hasText: "org0." }).click();
   await page.getByText("(1 waived)").waitFor();
   await expect.poll(() => page.locator(".as-of option").count()).toBe(2);
