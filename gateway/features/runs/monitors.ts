@@ -74,9 +74,11 @@ export const monitors = defineRuns({
       ...(update.error_code === null && { errorDetail: null }),
       staleAt: null,
     }),
-    async onStored(db, { row }, update) {
-      if (row.lastLookAt !== null && update.last_look_at !== undefined)
-        await observePoll(db, row, { polledAt: row.lastLookAt, hasGap: update.gap_to !== undefined });
+    async onStored(db, { row, before }, update) {
+      const { lastLookAt: polledAt } = row;
+      // While the log cannot be read, reports repeat an earlier time: they know nothing newer.
+      if (polledAt !== null && polledAt > (before.lastLookAt ?? 0))
+        await observePoll(db, row, { polledAt, hasGap: update.gap_to !== undefined });
     },
     async announce({ c, body }, reported, dependencies) {
       const { row, before } = reported;
