@@ -28,13 +28,12 @@ export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
   if (settings.fromArtifacts === null) requireRecent(evaluatedAt, io);
   const directory = { option: "--output", file: output };
   const { report, run } = await reportOn(source, io);
-  const { checks: results } = report;
-  const plan = planFixes(results, artifacts, ownValues(run.orgPolicy, evaluatedAt).parameters);
+  const plan = planFixes(report.checks, artifacts, ownValues(run.orgPolicy, evaluatedAt).parameters);
   await requireWritable({ directory, fileNames: fixFileNames });
   const origin = { orgUrl: scan.org_url, collectedAt: evaluatedAt };
   const texts = {
     ...renderFiles(plan, origin),
-    "plan.md": renderPlanPage({ plan, results, origin, artifacts }),
+    "plan.md": renderPlanPage({ plan, results: report.checks, origin, artifacts }),
   };
   if (Object.keys(texts).some((name) => name.startsWith("pages/"))) await makeDirectory(join(output, "pages"));
   let areWritten = true;

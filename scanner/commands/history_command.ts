@@ -28,13 +28,12 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const named = findRules(settings, "rule", { names: stigRuleNames, io });
   const rules = settings.rule === null ? null : new Set(named);
   const signer = await readSigning(settings);
-  const period = lastDays(settings.days, io.now().getTime());
   const isOfGateway = folder === null && ["SCANSTREAM_URL", "SCANSTREAM_API_KEY"].some((name) => io.env[name]);
   if (folder === null && !isOfGateway && !existsSync(runsFolder))
     throw new UsageError([
       "history needs reports, and no run is kept here: scan first, name a folder with --from-reports DIR, or set SCANSTREAM_URL and SCANSTREAM_API_KEY for a gateway",
     ]);
-  const wanted: HistoryQuery = { org: org ?? null, rules, period };
+  const wanted: HistoryQuery = { org: org ?? null, rules, period: lastDays(settings.days, io.now().getTime()) };
   const found = await (isOfGateway ? fromGateway(wanted, io) : fromReports(folder?.file ?? runsFolder, wanted, io));
   if (typeof found === "number") return found;
   const organizations = found.organizations.map((one) => ({ ...one, rules: one.rules.toSorted(byNumber) }));

@@ -47,6 +47,7 @@ function createFollower(
   const { orgUrl, reconcileMs } = plan;
   const record = createRecord(plan, parts, saved);
   const log = openSystemLog({ pages: org, clock, say, reconcileMs, saved });
+  const isReading = () => log.status().log_status === "reading";
   const verdicts = createVerdicts(plan, parts, saved);
   const deciding = new DecidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, say);
   const watched = new WatchedTime(plan.intervalMs, (span) =>
@@ -60,6 +61,8 @@ function createFollower(
     saved === null ? null : { atMs: 0, events: saved.retryEvents };
   /** Age of the oldest event of this poll. */
   let lagSeconds = 0;
+  /** When results were judged last. */
+  let judgedMs = 0;
   return { run, close, isSaved: record.isSaved };
 
   async function run(): Promise<FollowEnd> {
@@ -71,7 +74,7 @@ function createFollower(
       await decide();
       const isMore = await poll();
       await collectFailed();
-      watched.polled(isReading() ? log.polledMs() : null, clock.nowMs());
+      if (!isMore) watch();
       await report();
       if (verdicts.hasFailed()) return "failed";
       if (plan.untilClean && verdicts.isClean()) return "clean";
@@ -183,6 +186,12 @@ function createFollower(
     await round(isExplained ? events : [], cause);
   }
 
+  /** A result is known from when it was judged, which is after the log was read. */
+  function watch(): void {
+    const knownMs = Math.max(log.polledMs() ?? 0, judgedMs);
+    watched.polled(isReading() ? knownMs : null, clock.nowMs());
+  }
+
   /** Tries again what could not be collected. */
   async function collectFailed(): Promise<void> {
     if (retry === null || clock.nowMs() < retry.atMs) return;
@@ -199,7 +208,7 @@ function createFollower(
       events = [...events, ...(await readAgain())];
       artifacts = await org.collect();
     }
-    const nowMs = clock.nowMs();
+    const nowMs = (judgedMs = clock.nowMs());
     // An event before a full scan without the log is in its results already, and explains no later change.
     const later = events.filter(({ event }) => !(Date.parse(event.published ?? "") < blindScanMs));
     const engine = org.engine();
@@ -207,6 +216,7 @@ function createFollower(
     const lines = verdicts.judge({ events: later, cause, artifacts, engine, nowMs, monitorId });
     retry = org.hasFailed() ? nextRetry(events, nowMs) : null;
     commit();
+    watch();
     await record.add(lines);
   }
 
@@ -214,10 +224,6 @@ function createFollower(
     const { atMs = 0, events: known = [] } = retry ?? {};
     const kept = [...new Set([...known, ...events])].slice(-maxKeptEvents);
     return { atMs: atMs > nowMs ? atMs : nowMs + retryMs, events: kept };
-  }
-
-  function isReading(): boolean {
-    return log.status().log_status === "reading";
   }
 
   async function report(): Promise<void> {

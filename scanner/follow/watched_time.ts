@@ -21,12 +21,9 @@ export class WatchedTime {
 
   /** After each poll: `readMs` is when the log was last read to its end; null: it never was. */
   polled(readMs: number | null, nowMs: number): void {
-    const before = this.#span?.to ?? null;
-    if (before !== null) {
-      // A clock that was set back begins another time.
-      const isSetBack = readMs !== null && readMs < before;
-      if (isSetBack || (readMs ?? nowMs) - before > this.#maxPauseMs) this.end();
-    }
+    const pauseMs = (readMs ?? nowMs) - (this.#span?.to ?? nowMs);
+    // A clock that was set back begins another time.
+    if (pauseMs > this.#maxPauseMs || (readMs !== null && pauseMs < 0)) this.end();
     if (readMs === null) return;
     this.#span ??= { from: readMs, to: readMs, isContinued: false };
     this.#span.to = Math.max(this.#span.to, readMs);
