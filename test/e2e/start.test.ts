@@ -6,7 +6,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { ownFolder } from "../support/clean_up.ts";
-import { builtPackage, startProgram } from "../support/command_line.ts";
+import { builtPackage, startBinary } from "../support/command_line.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = await ownFolder();
@@ -19,7 +19,7 @@ await cp(join(root, "package.json"), join(folder, "package.json"));
 await symlink(join(root, "node_modules"), join(folder, "node_modules"));
 
 function start(program: string) {
-  return startProgram(program, [], { cwd, env: { PORT: "0" } });
+  return startBinary(process.execPath, [program], { cwd, env: { PORT: "0" } });
 }
 
 async function getJson(url: string, accessToken?: string): Promise<Record<string, unknown>> {
@@ -63,7 +63,7 @@ test("npm start streams one scan to its page's session, ends it, and continues u
   await fetch(`${variables["IDP_ORG_URL"]}/practice/change`, { method: "POST", headers, body });
   await first.until("stdout", /zone "Headquarters" by Dana Duty[^]* → /);
   expect((await first.stop("SIGINT")).code).toBe(0);
-  const second = start("command_line/start.ts");
+  const second = start(join(root, "command_line/start.ts"));
   const [, again = ""] = await second.until("stdout", /Live page\s+(http:\/\/127\.0\.0\.1:\d+)\//);
   const secondSession = await getJson(`${again}/demo/session`);
   expect(secondSession["tenant_id"]).toBe(session["tenant_id"]);

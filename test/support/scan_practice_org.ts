@@ -1,9 +1,9 @@
 import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
+import { memoize } from "../../scanner/checks/evaluating/memoize.ts";
 import { readConnectedSettings } from "../../scanner/settings/read_settings.ts";
 import type { Clock } from "../../scanner/okta/clock.ts";
 import { connect } from "../../scanner/okta/connection.ts";
-import type { ConnectionSettings } from "../../scanner/okta/connection_settings.ts";
 import type { Fetch } from "../../scanner/okta/http_transport.ts";
 import { runScan, type FinishedScan } from "../../scanner/run_scan.ts";
 
@@ -15,7 +15,8 @@ export async function scanPracticeOrg(
   { url, clientId, privateKeyPem }: Pick<PracticeOrg, "url" | "clientId" | "privateKeyPem">,
   by: { readonly clock?: Clock; readonly fetch?: Fetch } = {},
 ): Promise<FinishedScan> {
-  const config = settingsOf({ IDP_ORG_URL: url, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem });
+  const env = { IDP_ORG_URL: url, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem };
+  const config = settingsOf(JSON.stringify(env));
   const { signal } = new AbortController();
   return runScan(
     { orgUrl: config.orgUrl, clientId, checks: catalog, orgPolicy: null, signal },
@@ -27,12 +28,7 @@ export async function scanPracticeOrg(
   );
 }
 
-const known = new Map<string, ConnectionSettings>();
-
 /** The same client scans thousands of organizations, and reading a key tries it. */
-function settingsOf(env: Readonly<Record<string, string>>): ConnectionSettings {
-  const name = JSON.stringify(env);
-  const settings = known.get(name) ?? readConnectedSettings({ command: "scan", flags: {}, env }).connection;
-  known.set(name, settings);
-  return settings;
-}
+const settingsOf = memoize((env: string) => {
+  return readConnectedSettings({ command: "scan", flags: {}, env: JSON.parse(env) }).connection;
+});
