@@ -140,7 +140,6 @@ function withDirectories(
   const directories = drafts.filter((draft) => draft.status === "MANUAL" && draft.reason === "not_applicable");
   const names = listTexts(directories.map(({ resource }) => `"${resource?.name ?? ""}"`));
   const uncovered = `Verify that the directory locks the accounts of the password policy ${names}`;
-  return drafts.map((draft) =>
-    unlessDirectory(withPartialCoverage(draft, directories.length === 0 ? null : uncovered), artifacts, orgPolicy),
-  );
+  const covered = drafts.map((draft) => withPartialCoverage(draft, directories.length === 0 ? null : uncovered));
+  return unlessDirectory(covered, artifacts, orgPolicy);
 }

@@ -52,9 +52,8 @@ export const userInactivityAutomationEnabled = defineCheck({
   ) {
     const drafts = judgeAutomations(policies, criteriaOf(parameters, [builtIn, named]));
     const unread = builtIn?.state === "missing" ? builtIn.detail : undefined;
-    return drafts.map((draft) =>
-      unlessDirectory("uncovered" in draft ? withNote(draft, unread) : draft, directory, orgPolicy, mayFail),
-    );
+    const noted = drafts.map((draft) => ("uncovered" in draft ? withNote(draft, unread) : draft));
+    return unlessDirectory(noted, directory, orgPolicy, mayFail);
   },
 });
 

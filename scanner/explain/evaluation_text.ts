@@ -1,13 +1,13 @@
 import { toLine } from "../../shared/text.ts";
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
+import { memoize } from "../checks/evaluating/memoize.ts";
 import { causesOf } from "../causes/causes.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../checks/check.ts";
 import { requestsText } from "../evidence/artifact_table.ts";
-import { objectLists } from "../evidence/org_objects.ts";
 import type { OwnValues } from "../org_policy/document.ts";
-import { explainFinding } from "./explain_org.ts";
+import { explainFinding, indexOrg } from "./explain_org.ts";
 import { ruleLines } from "./explain_text.ts";
 
 /** A policy of a hundred rules; more of them are counted. */
@@ -49,21 +49,15 @@ export function withExplanations(
 /** Returns the text of a finding; null where no rules decide: then the finding's own value does. */
 function createEvaluations(check: CatalogCheck, artifacts: CollectedArtifacts): (finding: Finding) => string | null {
   const read = `Read with ${check.artifacts.map(requestsText).join(", ")}`;
-  const lists = objectLists(artifacts);
-  // Thousands of apps may share a policy.
-  const known = new Map<string, string | null>();
-  return (finding) => {
-    const key = `${finding.cause ?? finding.fingerprint} ${finding.actual}`;
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const lines = ruleLines(explainFinding(finding, { check, artifacts, lists, causes: [] }));
+  const org = indexOrg(artifacts);
+  const explain = (finding: Finding): string | null => {
+    const lines = ruleLines(explainFinding(finding, { check, org, causes: [] }));
     const shown = lines
       .slice(0, maxLines)
       .map((line) => `${/^ */.exec(line)?.[0] ?? ""}${toLine(line.trimStart(), maxLineLength)}`);
     const left = lines.length - maxLines;
-    const text =
-      lines.length === 0 ? null : [...shown, ...(left > 0 ? [`and ${left} more lines`] : []), read].join("\n");
-    known.set(key, text);
-    return text;
+    return lines.length === 0 ? null : [...shown, ...(left > 0 ? [`and ${left} more lines`] : []), read].join("\n");
   };
+  // Thousands of apps may share a policy.
+  return memoize(explain, ({ cause, fingerprint, actual }) => `${cause ?? fingerprint} ${actual}`);
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
+import type { Cause, CheckResult, Finding, FindingResource } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { isCauseOf } from "../causes/cause_objects.ts";
@@ -37,7 +37,7 @@ export function explainOrg(
 ) {
   const { artifacts, scan } = document;
   const causes = causesOf([result], artifacts);
-  const lists = objectLists(artifacts);
+  const org = indexOrg(artifacts);
   const alike = ({ cause, fingerprint, actual }: Finding) => (cause === null ? fingerprint : `${cause} ${actual}`);
   const findings = [...Map.groupBy(failuresFirst(result.findings), alike).values()];
   return {
@@ -48,7 +48,7 @@ export function explainOrg(
     findings: findings.slice(0, maxFindings).flatMap(([finding, ...others]) => {
       if (finding === undefined) return [];
       const also = others.map(({ resource }) => resource.name);
-      return [{ ...explainFinding(finding, { check, artifacts, lists, causes }), also }];
+      return [{ ...explainFinding(finding, { check, org, causes }), also }];
     }),
     /** Findings that are not listed. */
     more: findings.slice(maxFindings).flat().length,
@@ -67,19 +67,16 @@ function readOf(artifact: ArtifactName, { artifacts, scan }: ArtifactsDocument) 
 
 interface Context {
   readonly check: CatalogCheck;
-  readonly artifacts: CollectedArtifacts;
-  /** The objects of the artifacts. */
-  readonly lists: readonly ObjectList[];
+  readonly org: ReturnType<typeof indexOrg>;
   readonly causes: readonly Cause[];
 }
 
-export function explainFinding(finding: Finding, { check, artifacts, lists, causes }: Context) {
+export function explainFinding(finding: Finding, { check, org, causes }: Context) {
   const { status, reason, resource, expected, actual } = finding;
-  const rules = rulesOf(finding, lists);
+  const rules = org.rulesOf(resource);
   const fields = fieldsOf(check, rules !== null);
-  const everyone = everyoneIn(artifacts.built_in_groups);
   const deciding = decidingRule(finding, rules ?? []);
-  const object = rules === null ? objectOf(resource, lists) : null;
+  const object = rules === null ? org.objectOf(resource) : null;
   let isReached = true;
   return {
     status,
@@ -91,7 +88,7 @@ export function explainFinding(finding: Finding, { check, artifacts, lists, caus
     notes: [noteOf(finding), ...findingMarks(finding)].filter(Boolean),
     /** The rules that Okta evaluates, in its order; empty where no rules decide. */
     rules: inOrder(rules ?? []).map((rule) => {
-      const conditions = [...restrictionsOf(rule, everyone).keys()];
+      const conditions = [...restrictionsOf(rule, org.everyone).keys()];
       const wasReached = isReached;
       const isOfApp = isJsonObject(rule["actions"]) && "appSignOn" in rule["actions"];
       isReached &&= activityOf(rule) !== "active" || conditions.length > 0;
@@ -116,29 +113,33 @@ export function explainFinding(finding: Finding, { check, artifacts, lists, caus
   };
 }
 
-/** The rules that decide about a policy or an app; null where it is not rules that decide. */
-function rulesOf({ resource: { type, id } }: Finding, lists: readonly ObjectList[]): JsonList | null {
-  if (type !== "policy" && type !== "app") return null;
-  const rulesIn = (parentId: unknown) =>
-    lists.find(({ artifact, parent }) => parent?.id === parentId && artifact !== "user_lifecycle_policies") ?? null;
-  const app = type === "app" ? objectOf({ type, id }, lists) : null;
-  const found = rulesIn(id) ?? (app === null ? null : rulesIn(accessPolicyId(app)));
-  return found === null ? null : found.objects.map(({ value }) => value);
-}
-
 /** The rule that the verdict names: by its cause where it fails, else by its name in what was found. */
 function decidingRule(finding: Finding, rules: JsonList): JsonObject | null {
   const byName = rules.filter((rule) => finding.actual.includes(`rule "${nameOf(rule)}"`));
   return rules.find((rule) => isCauseOf(finding, rule)) ?? (byName.length === 1 ? (byName[0] ?? null) : null);
 }
 
-function objectOf({ type, id }: Pick<OrgObject, "type" | "id">, lists: readonly ObjectList[]): JsonObject | null {
-  const wanted = id === consoleSettings.id ? consoleSettings.type : type;
-  for (const { objects } of lists) {
-    const found = objects.find((object) => object.id === id && object.type === wanted);
-    if (found !== undefined) return found.value;
-  }
-  return null;
+/** Finds objects of the artifacts, for each of thousands of findings. The first of two that are alike counts. */
+export function indexOrg(artifacts: CollectedArtifacts) {
+  const lists = objectLists(artifacts).toReversed();
+  const ofRules = lists.filter(({ artifact }) => artifact !== "user_lifecycle_policies");
+  const byParent = new Map<unknown, ObjectList>(ofRules.map((list) => [list.parent?.id, list]));
+  const keyOf = ({ type, id }: Pick<OrgObject, "type" | "id">) => `${type} ${id}`;
+  const objects = lists.flatMap((list) => list.objects.toReversed());
+  const byKey = new Map(objects.map((object) => [keyOf(object), object.value]));
+  const objectOf = ({ type, id }: FindingResource) =>
+    byKey.get(keyOf({ type: id === consoleSettings.id ? consoleSettings.type : type, id })) ?? null;
+  return {
+    everyone: everyoneIn(artifacts.built_in_groups),
+    objectOf,
+    /** The rules that decide about a policy or an app; null where it is not rules that decide. */
+    rulesOf(resource: FindingResource): JsonList | null {
+      if (resource.type !== "policy" && resource.type !== "app") return null;
+      const app = resource.type === "app" ? objectOf(resource) : null;
+      const list = byParent.get(resource.id) ?? (app === null ? undefined : byParent.get(accessPolicyId(app)));
+      return list?.objects.map(({ value }) => value) ?? null;
+    },
+  };
 }
 
 /** The deciding fields of a rule, or of any other object. */

@@ -128,39 +128,42 @@ function isFail({ status }: FindingDraft): boolean {
  * directory's: the document says it, and without one a FAIL is proven only where no directory is in use.
  */
 export function unlessDirectory(
-  draft: FindingDraft,
+  drafts: readonly FindingDraft[],
   artifacts: Pick<CollectedArtifacts, DirectoryEvidence>,
   policy: OrgPolicy | undefined,
   mayFail = isFail,
-): FindingDraft {
-  const [asked] = directoryEvidenceFor([draft], policy, mayFail);
-  if (asked === undefined) return draft;
-  const { actual } = draft;
-  const subject = new Subject(draft.resource, draft.expected);
+): readonly FindingDraft[] {
   const source = directoryOf(artifacts);
-  if (policy?.user_sourcing === "directory" && source.kind === "in_use") {
-    const note = `${citationOf(policy)} says that a directory masters every account`;
-    const draft = subject.noting(note).manual("not_applicable", `${actual}, and ${source.what}`);
-    return { ...draft, notes: { rests_on: restsOn(policy) } };
+  return drafts.map(unlessSource);
+
+  function unlessSource(draft: FindingDraft): FindingDraft {
+    if (policy?.user_sourcing !== "directory" && !mayFail(draft)) return draft;
+    const { actual } = draft;
+    const subject = new Subject(draft.resource, draft.expected);
+    if (policy?.user_sourcing === "directory" && source.kind === "in_use") {
+      const note = `${citationOf(policy)} says that a directory masters every account`;
+      const draft = subject.noting(note).manual("not_applicable", `${actual}, and ${source.what}`);
+      return { ...draft, notes: { rests_on: restsOn(policy) } };
+    }
+    const isInQuestion = source.kind === "in_use" && policy?.user_sourcing === undefined && mayFail(draft);
+    if (draft.status !== "FAIL" && !isInQuestion) return draft;
+    if (source.kind === "none" && !source.hidesApps)
+      return policy?.user_sourcing === "directory"
+        ? withNote(draft, `no directory is in use, although ${citationOf(policy)} says that one masters every account`)
+        : draft;
+    // Then it does not matter which directories there are.
+    if (policy?.user_sourcing === "okta" || policy?.user_sourcing === "both") {
+      const note = `${citationOf(policy)} says that Okta masters accounts`;
+      return { ...draft, note, notes: { ...draft.notes, rests_on: restsOn(policy) } };
+    }
+    if (source.kind === "none") return { ...draft, note: hiddenApps };
+    if (source.kind === "missing") return { ...subject.missing(source.evidence), actual };
+    if (source.kind === "unreadable")
+      return subject.manual("unreadable", `${actual}, and what this version cannot read, ${source.found}`);
+    const work = draft.status === "FAIL" ? "this is a finding" : "look at it in the Admin Console";
+    const note = `if accounts exist that Okta masters, ${work}; if none does, attest the rule as Not Applicable`;
+    return subject.noting(note).manual("needs_review", `${actual}, and ${source.what}`);
   }
-  const isInQuestion = source.kind === "in_use" && policy?.user_sourcing === undefined && mayFail(draft);
-  if (draft.status !== "FAIL" && !isInQuestion) return draft;
-  if (source.kind === "none" && !source.hidesApps)
-    return policy?.user_sourcing === "directory"
-      ? withNote(draft, `no directory is in use, although ${citationOf(policy)} says that one masters every account`)
-      : draft;
-  // Then it does not matter which directories there are.
-  if (policy?.user_sourcing === "okta" || policy?.user_sourcing === "both") {
-    const note = `${citationOf(policy)} says that Okta masters accounts`;
-    return { ...draft, note, notes: { ...draft.notes, rests_on: restsOn(policy) } };
-  }
-  if (source.kind === "none") return { ...draft, note: hiddenApps };
-  if (source.kind === "missing") return { ...subject.missing(source.evidence), actual };
-  if (source.kind === "unreadable")
-    return subject.manual("unreadable", `${actual}, and what this version cannot read, ${source.found}`);
-  const work = draft.status === "FAIL" ? "this is a finding" : "look at it in the Admin Console";
-  const note = `if accounts exist that Okta masters, ${work}; if none does, attest the rule as Not Applicable`;
-  return subject.noting(note).manual("needs_review", `${actual}, and ${source.what}`);
 }
 
 const hiddenApps = "the administrator role of this run cannot see a directory that exists only as an app";

@@ -118,7 +118,8 @@ export function withNote(draft: FindingDraft, note: string | undefined): Finding
 /** Names objects at the end of each finding's sentence, as `left out: "A", "B"`. */
 export function withNames(drafts: readonly FindingDraft[], why: string, objects: JsonList): readonly FindingDraft[] {
   if (objects.length === 0) return drafts;
-  return drafts.map((draft) => withNote(draft, `${why}: ${listNames(objects)}`));
+  const note = `${why}: ${listNames(objects)}`;
+  return drafts.map((draft) => withNote(draft, note));
 }
 
 /** Marks the unknown elements as advisory if one good element satisfies the rule. */

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { activityOf } from "../parsing/activity.ts";
 import { withCause, withNote, withPartialCoverage, type Subject, type FindingDraft } from "./finding_drafts.ts";
 import { readWord, showValue } from "../parsing/fields.ts";
+import { memoize } from "./memoize.ts";
 import { sortBy, nameOf } from "../parsing/names.ts";
 import { everyoneIn, missingEveryone, restrictionsOf } from "../parsing/rule_conditions.ts";
 import {
@@ -39,8 +40,8 @@ export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, crit
   const isAtOne = stages[0]?.some((rule) => priorityOf(rule) === 1) === true;
   const inactive = rules.find((rule) => activityOf(rule) === "inactive" && priorityOf(rule) === 1);
   if (isAtOne || stages.length === 0 || inactive === undefined)
-    return new RuleEvaluation(subject, criteria).verdict(isAtOne ? stages : [], rules, "first");
-  const { draft } = new RuleEvaluation(subject, criteria).verdict(stages, rules, "any");
+    return evaluateRules({ stages: isAtOne ? stages : [], rules, needed: "first" }, subject, criteria);
+  const { draft } = evaluateRules({ stages, rules, needed: "any" }, subject, criteria);
   if (draft.status !== "PASS") return { draft, proven: null };
   const actual = `${draft.actual}, behind the inactive rule "${nameOf(inactive)}" at priority 1`;
   return { draft: withNote(subject.manual("needs_review", actual), draft.uncovered), proven: null };
@@ -48,7 +49,15 @@ export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, crit
 
 /** Judges an access policy by its active rule with the lowest priority, regardless of the number; the catch-all may be it. */
 export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: RuleCriteria): FindingDraft {
-  return new RuleEvaluation(subject, criteria).verdict(stagesOf(rules), rules, "any").draft;
+  return evaluateRules({ stages: stagesOf(rules), rules, needed: "any" }, subject, criteria).draft;
+}
+
+interface RuleSequence {
+  readonly stages: readonly JsonList[];
+  /** Also those without a place. */
+  readonly rules: JsonList;
+  /** `first` where there has to be a rule in the first stage. */
+  readonly needed: "first" | "any";
 }
 
 /**
@@ -56,54 +65,48 @@ export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: Ru
  * a rule that denies some people leaves the others to the next one, and a rule that denies everybody ends the evaluation.
  * Everything that cannot be known (the order of a tie, an unknown status) is tried both ways.
  */
-class RuleEvaluation {
-  readonly #subject: Subject;
-  readonly #criteria: RuleCriteria;
+function evaluateRules({ stages, rules, needed }: RuleSequence, subject: Subject, criteria: RuleCriteria) {
+  const { judgeRule, judgeFirst, ifNone, accessPath } = criteria;
   /** The ids of the group that every user is in; null where it is unknown. */
-  readonly #everyone: ReadonlySet<string> | null;
-  #stages: readonly JsonList[] = [];
+  const everyone = everyoneIn(criteria.groups);
   /** An access that is neither ALLOW nor DENY, in words: no reading of it can PASS. */
-  #unknownAccess: string | null = null;
+  let unknownAccess: string | null = null;
   /** The verdict where the status of a rule on the way, or whom it denies, is unknown and decides. */
-  #unknownRule: FindingDraft | null = null;
+  let unknownRule: FindingDraft | null = null;
+  /** The rules of a stage that whoever reaches it does not pass: weak ones, in words, before those for everybody. */
+  const exitsOf = memoize((index: number) => {
+    const stage = (stages[index] ?? []).map((rule) => ({ rule, weakness: weaknessOf(rule) }));
+    const closing = stage.filter(({ rule }) => isSure(rule) && conditionsOf(rule).length === 0);
+    return [...stage.filter(({ weakness }) => weakness !== null), ...closing];
+  });
+  /** The weak rule that is reached from each stage; made once, because a policy may have a hundred thousand rules. */
+  let weakFrom: readonly (string | null)[] | null = null;
+  const drafts = readings();
+  // No rule comes before the one at priority 1, so its FAIL is proven no matter what else cannot be read.
+  const first = needed === "first" ? (stages[0] ?? []).filter(isSure) : [];
+  const proven = provenBy(first.map((rule) => outcomesOf(0, rule)));
+  if (proven !== null) return { draft: proven, proven };
+  // Rules that may come first, for all that can be read of them.
+  const unplaced = rules.filter((rule) => activityOf(rule) !== "inactive" && !hasReadablePriority(rule));
+  return { draft: combined(drafts, sortBy(unplaced, orderText)), proven };
 
-  constructor(subject: Subject, criteria: RuleCriteria) {
-    this.#subject = subject;
-    this.#criteria = criteria;
-    this.#everyone = everyoneIn(criteria.groups);
-  }
-
-  /** `needed`: `first` where there has to be a rule in the first stage. */
-  verdict(stages: readonly JsonList[], rules: JsonList, needed: "first" | "any") {
-    this.#stages = stages;
-    const drafts = this.#readings(needed);
-    // No rule comes before the one at priority 1, so its FAIL is proven no matter what else cannot be read.
-    const first = needed === "first" ? (stages[0] ?? []).filter(isSure) : [];
-    const proven = this.#provenBy(first.map((rule) => this.#outcomesOf(0, rule)));
-    if (proven !== null) return { draft: proven, proven };
-    // Rules that may come first, for all that can be read of them.
-    const unplaced = rules.filter((rule) => activityOf(rule) !== "inactive" && !hasReadablePriority(rule));
-    return { draft: this.#combined(drafts, sortBy(unplaced, orderText)), proven };
-  }
-
-  #combined(placed: readonly FindingDraft[], unplaced: JsonList): FindingDraft {
-    const subject = this.#subject;
-    const early = unplaced.map((rule) => withCause(this.#criteria.judgeRule(subject, rule), "policy_rule", rule));
+  function combined(placed: readonly FindingDraft[], unplaced: JsonList): FindingDraft {
+    const early = unplaced.map((rule) => withCause(judgeRule(subject, rule), "policy_rule", rule));
     const [draft, ...others] = [...placed, ...early];
-    if (draft === undefined) return subject.fail(this.#criteria.ifNone);
+    if (draft === undefined) return subject.fail(ifNone);
     // Every reading FAILs.
-    const failing = this.#provenBy([draft, ...others].map((one) => [one]));
+    const failing = provenBy([draft, ...others].map((one) => [one]));
     if (failing !== null) return failing;
     const [unread] = unplaced;
     if (unread !== undefined) return subject.unreadable(describeUnreadable(unread));
-    if (this.#unknownAccess !== null) return subject.unreadable(this.#unknownAccess);
+    if (unknownAccess !== null) return subject.unreadable(unknownAccess);
     if (others.every((other) => verdictOf(other) === verdictOf(draft)))
       return [draft, ...others].find((other) => "uncovered" in other) ?? draft;
-    return this.#unknownRule ?? subject.unreadable("several active rules of the same priority");
+    return unknownRule ?? subject.unreadable("several active rules of the same priority");
   }
 
   /** The FAIL of rules that each have that one outcome; null where one of them may end otherwise. */
-  #provenBy(outcomes: readonly (readonly (FindingDraft | null)[])[]): FindingDraft | null {
+  function provenBy(outcomes: readonly (readonly (FindingDraft | null)[])[]): FindingDraft | null {
     const drafts = outcomes.map(([draft = null, ...others]) => (others.length === 0 ? draft : null));
     const [first = null] = drafts;
     if (first === null || !drafts.every((draft) => draft?.status === "FAIL")) return null;
@@ -114,54 +117,51 @@ class RuleEvaluation {
   }
 
   /** Every possible verdict of the rules: rules of one priority in each order, an unknown status as active and as inactive. */
-  #readings(needed: "first" | "any"): readonly FindingDraft[] {
-    const none = this.#subject.fail(this.#criteria.ifNone);
+  function readings(): readonly FindingDraft[] {
+    const none = subject.fail(ifNone);
     const drafts: FindingDraft[] = [];
-    for (const [index, stage] of this.#stages.entries()) {
+    for (const [index, stage] of stages.entries()) {
       let leavesOthers = true;
       for (const rule of stage) {
-        const outcomes = this.#outcomesOf(index, rule);
+        const outcomes = outcomesOf(index, rule);
         const decided = outcomes.filter((draft) => draft !== null);
         drafts.push(...decided);
-        if (this.#accessOf(rule) === "unknown")
-          this.#unknownAccess ??= `${this.#describeAccess(rule)} of rule "${nameOf(rule)}"`;
-        if (!isSure(rule)) this.#unknownRule ??= this.#subject.unreadable(describeUnreadable(rule));
+        if (accessIn(rule) === "unknown") unknownAccess ??= `${describeAccess(rule)} of rule "${nameOf(rule)}"`;
+        if (!isSure(rule)) unknownRule ??= subject.unreadable(describeUnreadable(rule));
         else if (decided.length === outcomes.length) leavesOthers = false;
       }
       if (!leavesOthers) return drafts;
       // Only rules of unknown status: in one reading none exists at priority 1.
       if (index === 0 && needed === "first" && !stage.some(isSure)) {
         drafts.push(none);
-        if (stage.every((rule) => this.#accessOf(rule) === "ALLOW")) return drafts;
+        if (stage.every((rule) => accessIn(rule) === "ALLOW")) return drafts;
       }
     }
-    const denied = this.#subject.pass("no rule that lets anybody in");
-    const rules = this.#stages.flat();
+    const denied = subject.pass("no rule that lets anybody in");
+    const rules = stages.flat();
     if (rules.some(isSure)) return [...drafts, denied];
-    return [...drafts, none, ...(rules.some((rule) => this.#accessOf(rule) !== "ALLOW") ? [denied] : [])];
+    return [...drafts, none, ...(rules.some((rule) => accessIn(rule) !== "ALLOW") ? [denied] : [])];
   }
 
   /** The verdicts that a rule of this stage may give; null where the next rule decides. A FAIL names the rule. */
-  #outcomesOf(index: number, rule: JsonObject): readonly (FindingDraft | null)[] {
-    const { judgeRule, judgeFirst, ifNone } = this.#criteria;
+  function outcomesOf(index: number, rule: JsonObject): readonly (FindingDraft | null)[] {
     const inPlace = (draft: FindingDraft | null) =>
-      withCause(index === 0 && judgeFirst ? judgeFirst(this.#subject, rule, draft) : draft, "policy_rule", rule);
-    const access = this.#accessOf(rule);
-    const denied = access === "ALLOW" ? [] : this.#judgeDeny(index, rule).map(inPlace);
+      withCause(index === 0 && judgeFirst ? judgeFirst(subject, rule, draft) : draft, "policy_rule", rule);
+    const access = accessIn(rule);
+    const denied = access === "ALLOW" ? [] : judgeDeny(index, rule).map(inPlace);
     if (access === "DENY") return denied;
-    const allowed = inPlace(judgeRule(this.#subject, rule)) ?? this.#subject.fail(ifNone);
-    return [...denied, withPartialCoverage(allowed, this.#remains(index, rule))];
+    const allowed = inPlace(judgeRule(subject, rule)) ?? subject.fail(ifNone);
+    return [...denied, withPartialCoverage(allowed, remains(index, rule))];
   }
 
   /** Verdict of a rule that denies; null if the next rule decides; both if it is unknown whether it is for everybody. */
-  #judgeDeny(index: number, rule: JsonObject): readonly (FindingDraft | null)[] {
-    const [subject, criteria] = [this.#subject, this.#criteria];
+  function judgeDeny(index: number, rule: JsonObject): readonly (FindingDraft | null)[] {
     const verdict = criteria.judgeDeny?.(subject, rule) ?? null;
-    const limits = [...restrictionsOf(rule, this.#everyone)];
+    const limits = [...restrictionsOf(rule, everyone)];
     if (verdict !== null) {
       // A DENY by network alone leaves to the next rule exactly those who may come in.
       const isForAll = limits.every(([name]) => name === "network");
-      return [isForAll ? verdict : withPartialCoverage(verdict, this.#remains(index, rule))];
+      return [isForAll ? verdict : withPartialCoverage(verdict, remains(index, rule))];
     }
     if (limits.some(([, limit]) => limit === "some")) return [null];
     const everybody = subject.pass(`access denied to everybody by rule "${nameOf(rule)}"`);
@@ -169,7 +169,7 @@ class RuleEvaluation {
     if (unknown === undefined) return [everybody];
     const withoutGroup = unknown[0] === "people" ? missingEveryone(criteria.groups, rule) : null;
     const actual = `groups denied by rule "${nameOf(rule)}", which may be everybody`;
-    this.#unknownRule ??=
+    unknownRule ??=
       withoutGroup === null
         ? subject.unreadable(`the condition ${showValue(unknown[0])} of rule "${nameOf(rule)}"`)
         : { ...subject.missing(withoutGroup), actual };
@@ -177,47 +177,52 @@ class RuleEvaluation {
   }
 
   /** Describes the first later rule that lets in, without what is expected, those whom this rule leaves to it; null where none exists. */
-  #remains(index: number, rule: JsonObject): string | null {
-    const conditions = this.#conditionsOf(rule);
+  function remains(index: number, rule: JsonObject): string | null {
+    const conditions = conditionsOf(rule);
     if (conditions.length === 0) return null;
-    for (let number = index; number < this.#stages.length; number += 1) {
-      const others = (this.#stages[number] ?? []).filter((other) => other !== rule);
-      const weak = others.map((other) => this.#weakness(other)).find((text) => text !== null);
-      if (weak !== undefined && weak !== null) {
-        // Groups that cannot be read may be everybody.
-        const isByGroup = conditions.every((name) => name === "people");
-        const withoutGroup = isByGroup ? missingEveryone(this.#criteria.groups, rule) : null;
-        const unless = withoutGroup ? `, unless it is for the group Everyone: ${withoutGroup.detail}` : "";
-        return `Rule "${nameOf(rule)}" has conditions (${conditions.join(", ")})${unless}; users who match no earlier rule reach ${weak}`;
-      }
-      if (others.some((other) => isSure(other) && this.#conditionsOf(other).length === 0)) return null;
+    const exit = exitsOf(index).find((one) => one.rule !== rule);
+    weakFrom ??= weakRules();
+    const weak = exit === undefined ? (weakFrom[index + 1] ?? null) : exit.weakness;
+    if (weak === null) return null;
+    // Groups that cannot be read may be everybody.
+    const isByGroup = conditions.every((name) => name === "people");
+    const withoutGroup = isByGroup ? missingEveryone(criteria.groups, rule) : null;
+    const unless = withoutGroup ? `, unless it is for the group Everyone: ${withoutGroup.detail}` : "";
+    return `Rule "${nameOf(rule)}" has conditions (${conditions.join(", ")})${unless}; users who match no earlier rule reach ${weak}`;
+  }
+
+  function weakRules(): readonly (string | null)[] {
+    const found: (string | null)[] = [];
+    for (let number = stages.length - 1; number >= 0; number -= 1) {
+      const [exit] = exitsOf(number);
+      found[number] = exit === undefined ? (found[number + 1] ?? null) : exit.weakness;
     }
-    return null;
+    return found;
   }
 
   /** Describes what is wrong with a later rule that may let somebody in. */
-  #weakness(rule: JsonObject): string | null {
-    const access = this.#accessOf(rule);
+  function weaknessOf(rule: JsonObject): string | null {
+    const access = accessIn(rule);
     if (access === "DENY") return null;
     const reached = `the rule "${nameOf(rule)}", which`;
     if (!isSure(rule)) return `${reached} cannot be read: ${describeUnreadable(rule)}`;
-    if (access === "unknown") return `${reached} has ${this.#describeAccess(rule)}`;
-    const draft = this.#criteria.judgeRule(this.#subject, rule);
+    if (access === "unknown") return `${reached} has ${describeAccess(rule)}`;
+    const draft = judgeRule(subject, rule);
     if (draft.status === "PASS")
       return draft.uncovered === undefined ? null : `${reached} is partly automated: ${draft.uncovered}`;
     return `${reached} is ${draft.status === "MANUAL" ? `MANUAL (${draft.reason})` : draft.status}: ${draft.actual}`;
   }
 
-  #conditionsOf(rule: JsonObject): readonly string[] {
-    return [...restrictionsOf(rule, this.#everyone).keys()];
+  function conditionsOf(rule: JsonObject): readonly string[] {
+    return [...restrictionsOf(rule, everyone).keys()];
   }
 
-  #accessOf(rule: JsonObject): "ALLOW" | "DENY" | "unknown" {
-    return accessOf(rule, this.#criteria.accessPath);
+  function accessIn(rule: JsonObject): "ALLOW" | "DENY" | "unknown" {
+    return accessOf(rule, accessPath);
   }
 
-  #describeAccess(rule: JsonObject): string {
-    const access = readWord(rule, this.#criteria.accessPath, ["ALLOW", "DENY"]);
+  function describeAccess(rule: JsonObject): string {
+    const access = readWord(rule, accessPath, ["ALLOW", "DENY"]);
     return `the access ${access.kind === "unreadable" ? access.found : access.value}`;
   }
 }

@@ -1,9 +1,10 @@
 import { firstRequestText } from "../check.ts";
 import type { Subject, FindingDraft } from "./finding_drafts.ts";
+import { memoize } from "./memoize.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { entriesOf, missing, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";
 import { explicitActivityOf, unknownActivity } from "../parsing/activity.ts";
-import { extentOf, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
+import { extentOf, readAddressRange, type AddressRange, type Extent } from "../parsing/address_ranges.ts";
 import { readList, readText, readTexts, readWord, showValue, textsIn, type Field } from "../parsing/fields.ts";
 import { isUsableId, listTexts, nounFor, sortTexts, nameOf } from "../parsing/names.ts";
 
@@ -36,24 +37,41 @@ export function readZones(evidence: Evidence<JsonList> = notRequested) {
   const whyMissing = evidence.state === "missing" ? evidence : null;
   const odd = listed.find(({ id }) => !isUsableId(id));
   const withoutId = `${firstRequestText("network_zones")} holds the zone "${nameOf(odd ?? {})}" without a usable id.`;
-  return {
+  const zones = {
     listed,
     /** The zone of an id, else of a name. */
     find: (idOrName: string) => known.get(idOrName),
     /** Returns the zones with this name; an org may have several. */
     named: (name: string) => byName.get(name) ?? [],
+    // Thousands of rules may name the same zones, and a zone may list thousands of addresses.
+    read: memoize((zone: JsonObject) => readZone(zone, whyMissing)),
+    describe: memoize(describeZone),
+    together: memoize((ids: readonly string[]): ZonesTogether => readTogether(ids, zones), JSON.stringify),
     /** Why there may be zones that are not here; null where these are all. */
     missing: whyMissing,
     /** Why a zone that is not found may exist; null where each has a usable id. */
     unseen: whyMissing ?? (odd === undefined ? null : missing<never>("unreadable", withoutId)),
   };
+  return zones;
+}
+
+/** Zones that a rule names together, in the order of their ids, with the words for all of them. */
+interface ZonesTogether {
+  readonly read: readonly ZonesVerdict[];
+  readonly extent: Extent;
+  readonly names: string;
+}
+
+function readTogether(ids: readonly string[], zones: Zones): ZonesTogether {
+  const read = readAll(ids, zones);
+  return { read, extent: extentOf(rangesOf(read)), names: describeZones(ids, zones) };
 }
 
 /** Returns how far excluding these zones restricts: one that keeps somebody out is enough. */
 function judgeExcludedZones(ids: readonly string[], zones: Zones): ZonesVerdict {
-  const read = readAll(ids, zones);
-  const names = `access from outside ${describeZones(ids, zones)}`;
-  if (extentOf(rangesOf(read)) === "everywhere")
+  const { read, extent, names: described } = zones.together(ids);
+  const names = `access from outside ${described}`;
+  if (extent === "everywhere")
     return { kind: "review", actual: `${names} of every address, so that the rule is for nobody` };
   if (read.some(({ kind }) => kind === "zoned")) return { kind: "zoned", actual: names };
   const unclear = firstUnclear(read) ?? read[0];
@@ -74,7 +92,7 @@ function firstUnclear(read: readonly ZonesVerdict[]): ZonesVerdict | undefined {
 /** The zones by name, each with its addresses, for a person who compares them with a document. */
 function describeZones(ids: readonly string[], zones: Zones): string {
   const texts = listTexts(
-    ids.flatMap((id) => zonesOf(id, zones)?.map(describeZone) ?? id),
+    ids.flatMap((id) => zonesOf(id, zones)?.map(zones.describe) ?? id),
     maxZoneText,
   );
   if (ids.some((id) => isAllZones(id, zones))) return texts === "" ? allZones : `${allZones} (${texts})`;
@@ -88,8 +106,7 @@ export function zoneNames(ids: readonly string[], zones: Zones): readonly string
 
 /** The zones that a rule means by an id, a name or Okta's word for any of them that is not empty; null where none is known. */
 function zonesOf(id: string, zones: Zones): JsonList | null {
-  if (isAllZones(id, zones))
-    return zones.listed.filter((zone) => !["wrong", "review"].includes(readZone(zone, zones).kind));
+  if (isAllZones(id, zones)) return zones.listed.filter((zone) => !["wrong", "review"].includes(zones.read(zone).kind));
   const zone = zones.find(id);
   return zone === undefined ? null : [zone];
 }
@@ -126,7 +143,7 @@ export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict
   }
   if (!["everywhere", "wrong", "zoned"].includes(included.kind)) return included;
   const isNarrowed = included.kind === "zoned" && excluded.length > 0;
-  const except = isNarrowed ? ` but not from ${describeZones(excluded, zones)}` : "";
+  const except = isNarrowed ? ` but not from ${zones.together(excluded).names}` : "";
   return { ...included, actual: `access from ${included.actual}${except}` };
 }
 
@@ -138,7 +155,7 @@ export function judgeInclude(object: JsonObject, path: string, zones: Zones): Zo
   const [include, exclude] = [readTexts(object, `${path}.include`), readTexts(object, `${path}.exclude`)];
   const ids = textsIn(object, `${path}.include`);
   if (include.kind !== "unreadable" && ids.length === 0) return null;
-  const read = readAll(ids, zones);
+  const { read, extent, names } = zones.together(ids);
   const wrong = read.find(({ kind }) => kind === "wrong");
   if (wrong !== undefined) return wrong;
   // Resolves ids and names of the same zone to one object.
@@ -146,8 +163,6 @@ export function judgeInclude(object: JsonObject, path: string, zones: Zones): Zo
   const both = ids.find((id) => excluded.has(zones.find(id) ?? id));
   if (both !== undefined)
     return { kind: "review", actual: `${describeZones([both], zones)} both included and excluded` };
-  const names = describeZones(ids, zones);
-  const extent = extentOf(rangesOf(read));
   if (extent === "everywhere") return { kind: "everywhere", actual: `${names} of every address` };
   if (exclude.kind === "unreadable") return { kind: "unreadable", actual: `the exclude ${exclude.found}` };
   if (include.kind === "unreadable") return { kind: "unreadable", actual: `the include ${include.found}` };
@@ -177,12 +192,12 @@ function otherConnection(connection: string): ZonesVerdict {
 }
 
 /** Okta's word for any zone that is defined. */
-const allZones = "ALL_ZONES";
+export const allZones = "ALL_ZONES";
 
 function readAll(ids: readonly string[], zones: Zones): readonly ZonesVerdict[] {
   return sortTexts(ids).map((id) => {
     const zone = zones.find(id);
-    if (zone !== undefined) return readZone(zone, zones);
+    if (zone !== undefined) return zones.read(zone);
     if (isAllZones(id, zones)) return readAllZones(zones);
     const { unseen } = zones;
     return unseen === null ? { kind: "wrong", actual: `the unknown zone ${id}` } : notObtained(unseen);
@@ -191,7 +206,7 @@ function readAll(ids: readonly string[], zones: Zones): readonly ZonesVerdict[] 
 
 /** The active zones of usage POLICY together; empty ones do not count next to others. */
 function readAllZones(zones: Zones): ZonesVerdict {
-  const read = zones.listed.map((zone) => readZone(zone, zones)).filter(({ kind }) => kind !== "wrong");
+  const read = zones.listed.map(zones.read).filter(({ kind }) => kind !== "wrong");
   const ranges = rangesOf(read);
   const together = { kind: "zoned", actual: allZones, ranges, isAllBut: read.some((zone) => zone.isAllBut) } as const;
   if (extentOf(ranges) === "everywhere") return together;
@@ -203,7 +218,7 @@ function readAllZones(zones: Zones): ZonesVerdict {
   return together;
 }
 
-function readZone(zone: JsonObject, zones: Zones): ZonesVerdict {
+function readZone(zone: JsonObject, whyMissing: MissingEvidence | null): ZonesVerdict {
   const name = `zone "${nameOf(zone)}"`;
   const without = (kind: "wrong" | "unreadable", actual: string): ZonesVerdict => ({ kind, actual });
   const activity = explicitActivityOf(zone);
@@ -215,7 +230,7 @@ function readZone(zone: JsonObject, zones: Zones): ZonesVerdict {
   if (usage.kind === "absent") return without("wrong", `${name} with its usage not set`);
   const { count, unread, ...entries } = readEntries(zone);
   if (unread !== undefined) return { ...entries, kind: "unreadable", actual: `${unread} of ${name}` };
-  if (zones.missing !== null) return notObtained(zones.missing, entries.ranges);
+  if (whyMissing !== null) return notObtained(whyMissing, entries.ranges);
   const kind = count === 0 ? "review" : "zoned";
   return { kind, actual: count === 0 ? `${name} without any entry` : name, ...entries };
 }

@@ -203,13 +203,15 @@ describe("the rules of a session policy", () => {
     expect(judgeAll([custom, lax]).findings.map(({ status }) => status)).toContain("FAIL");
   });
 
-  test("behind 20,000 rules that deny some, the last rule still decides", () => {
+  test("behind 20,000 rules that are for some, the last rule still decides", () => {
     const some = { people: { users: { exclude: ["00u1"] } } };
     const many = Array.from({ length: 20_000 }, (_, index) =>
       deny({ id: `d${index}`, priority: index + 1, conditions: some }),
     );
     const last = { ...lax, priority: 20_001 };
     expect(outcomeOf(judge(idle, [...many, last]))).toBe("FAIL");
+    const tied = many.map((_, index) => session({ id: `t${index}`, conditions: some }));
+    expect(judge(idle, [...tied, last]).reason).toBe("partly_automated");
   });
 
   function from(...include: readonly string[]): JsonObject {
