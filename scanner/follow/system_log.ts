@@ -123,13 +123,13 @@ export function openSystemLog({ pages, clock, say, reconcileMs, saved }: SystemL
       // The next poll says what is wrong: the cursor is good, but not the log's end.
       if (page.state === "missing") return path === from ? refusalOf(page) : { events, isMore: true };
       const { entries, next } = page.value;
-      events.push(...newEvents(entries));
+      for (const event of newEvents(entries)) events.push(event);
       if (entries.length >= pageSize && next === null && events.length === 0)
         return { refused: "failed", detail: "The log's page is full, and names no next page that can be read" };
       // Without a next link the same page is asked for again; its entries are known then.
       const isEnd = entries.length < pageSize || next === null || next === path;
       cursor = path = next ?? path;
-      if (isEnd || count === maxPages) return { events, isMore: !isEnd };
+      if (isEnd || count === maxPages || events.length >= maxPages * pageSize) return { events, isMore: !isEnd };
     }
   }
 

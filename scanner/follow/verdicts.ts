@@ -97,7 +97,7 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
   function explainer(round: Round, needs: readonly ArtifactName[]): (move: Move) => Cause {
     const { events, cause: otherCause } = round;
     const touching = events.filter((event) => event.artifacts.some((one) => needs.includes(one)));
-    const aboutWhich = touching.length === 0 ? null : relateObjects(artifacts, round.artifacts, needs);
+    const aboutWhich = touching.length === 0 ? null : relateObjects(artifacts, round.artifacts, { needs, touching });
     return (move) => {
       const resource = (move.to ?? move.from)?.resource;
       const isAbout = resource === undefined || !isOfOrg(move) ? undefined : aboutWhich?.(resource);

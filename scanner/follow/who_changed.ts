@@ -1,19 +1,21 @@
+import { memoize } from "../checks/evaluating/memoize.ts";
+import { allZones } from "../checks/evaluating/zones.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import type { FindingResource } from "../../shared/report.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { consoleSettings } from "../evidence/listed_objects.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
-import { actedOn, type LogEvent } from "./log_event.ts";
+import { actedOn, type LogEvent, type Relevant } from "./log_event.ts";
 
 /**
- * Tells whether an event is about what a finding's evidence names: its object, or the policy, rules, zones, groups and apps of that object,
- * before or after the change. Only then does the event name who changed the finding. The objects are looked for once in each finding,
- * because one act may move thousands of findings, and explain itself with hundreds of events.
+ * Tells whether one of the `touching` events is about what a finding's evidence names: its object, or the policy, rules, zones, groups and apps of
+ * that object, before or after the change. Only then does the event name who changed the finding. Each object is read once, because one
+ * act may move thousands of findings, a zone lists thousands of addresses, and hundreds of events may explain it.
  */
 export function relateObjects(
   before: CollectedArtifacts,
   after: CollectedArtifacts,
-  needs: readonly ArtifactName[],
+  { needs, touching }: { readonly needs: readonly ArtifactName[]; readonly touching: readonly Relevant[] },
 ): (resource: FindingResource) => (event: LogEvent) => boolean {
   const [old, now] = [before, after].map((artifacts) =>
     objectLists(Object.fromEntries(needs.map((name) => [name, artifacts[name]]))),
@@ -21,6 +23,13 @@ export function relateObjects(
   const objects = [...old, ...now].flatMap((list) => list.objects);
   const byId = Map.groupBy(objects, ({ id }) => id);
   const byParent = Map.groupBy(objects, ({ parent }) => parent?.id ?? null);
+  const targets = touching.flatMap(({ event }) => actedOn(event).map(({ id }) => id));
+  const named = new Set([allZones, ...byId.keys(), ...byParent.keys(), ...targets]);
+  const namedBy = memoize((id: string): readonly string[] => {
+    const texts = (byId.get(id) ?? []).flatMap(({ value }) => textsIn(value));
+    const parts = [...(byParent.get(id) ?? []), ...objects.filter(({ type }) => id === allZones && type === "zone")];
+    return [...new Set([...texts.filter((text) => named.has(text)), ...parts.map((part) => part.id)])];
+  });
   let changed: ReadonlySet<string> | null = null;
 
   return (resource) => {
@@ -32,15 +41,9 @@ export function relateObjects(
   };
 
   function idsOf(resource: FindingResource): ReadonlySet<string> {
-    const ids = new Set<string>();
-    const open = [resource.id];
-    for (let id = open.pop(); id !== undefined; id = open.pop()) {
-      if (ids.has(id)) continue;
-      ids.add(id);
-      if (id === "ALL_ZONES") open.push(...objects.filter(({ type }) => type === "zone").map((zone) => zone.id));
-      for (const { value } of byId.get(id) ?? []) open.push(...textsIn(value));
-      for (const part of byParent.get(id) ?? []) open.push(part.id);
-    }
+    const ids = new Set([resource.id]);
+    // The loop also reaches what is added to the set on the way.
+    for (const id of ids) for (const next of namedBy(id)) ids.add(next);
     return ids;
   }
 }

@@ -8,6 +8,9 @@ import {
   type KnownFinding,
   type Move,
 } from "../../../scanner/follow/changes.ts";
+import { obtained } from "../../../scanner/evidence/artifacts.ts";
+import { toLogEvent, type LogEvent } from "../../../scanner/follow/log_event.ts";
+import { relateObjects } from "../../../scanner/follow/who_changed.ts";
 import { ownDecisionsOf } from "../../../scanner/streaming/finding_created.ts";
 import { aChange } from "../../support/change_builders.ts";
 
@@ -96,4 +99,12 @@ describe("changeTexts", () => {
     expect(changeText(both)).toMatch(/now waived by Ada, attested as PASS by Bob$/);
     expect(changeText({ ...both, to_waived: false })).toMatch(/the waiver ended, attested as PASS by Bob$/);
   });
+});
+
+it("an event names who changed a zone of 150,000 addresses", () => {
+  const gateways = Array.from({ length: 150_000 }, () => ({ type: "CIDR", value: "192.0.2.0/24" }));
+  const evidence = { network_zones: obtained([{ id: "nzo1", gateways }]) };
+  const event = toLogEvent({ eventType: "zone.update", target: [{ id: "nzo1", type: "NetworkZone" }] }) as LogEvent;
+  const isAbout = relateObjects(evidence, evidence, { needs: ["network_zones"], touching: [{ event, artifacts: [] }] });
+  expect(isAbout({ type: "zone", id: "nzo1", name: "Office" })(event)).toBe(true);
 });
