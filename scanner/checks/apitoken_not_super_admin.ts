@@ -4,12 +4,11 @@ import type { JsonObject } from "../../shared/json.ts";
 import { availableValue, entriesOf, type ApiTokenOwner, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { judgeList, Subject, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { memoize } from "./evaluating/memoize.ts";
-import { clientNote } from "./parsing/api_token.ts";
+import { clientNote, isSuperAdminRole } from "./parsing/api_token.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { listTexts, nameOf, nounFor, quoteAll, sortBy, resourceOf } from "./parsing/names.ts";
 import { createTokenComparison, sameTexts, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { ApiTokenEntry } from "../org_policy/document.ts";
-import { isSuperAdminRole } from "./parsing/super_admin_role.ts";
 
 const expected = "an owner without the Super Administrator role, direct or through a group";
 const uncovered = "Verify that the owner is an account made for the token, with a role scoped as documented";

@@ -58,9 +58,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   }
 
   function start<Name extends ArtifactName>(name: Name): Promise<Artifacts[Name]> {
-    const running = started.get(name) as Promise<Artifacts[Name]> | undefined;
-    if (running !== undefined) return running;
-    const fetching = fetchArtifact(name);
+    const fetching = (started.get(name) as Promise<Artifacts[Name]> | undefined) ?? fetchArtifact(name);
     started.set(name, fetching);
     return fetching;
   }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { readText, textsIn } from "../checks/parsing/fields.ts";
-import { isSuperAdminRole } from "../checks/parsing/super_admin_role.ts";
+import { isSuperAdminRole } from "../checks/parsing/api_token.ts";
 import { pathSegment, type IdpClient, type Reading } from "../okta/idp_client.ts";
 import { cleanDistinguishedName } from "../okta/provider_text.ts";
 import { artifactTable, objectParts, type ObjectPart } from "./artifact_table.ts";
@@ -56,8 +56,7 @@ export function createPartReader(client: IdpClient): PartReader {
     if (segment === null) return Promise.resolve(missing("unreadable", `${unnamed ?? "It"} could not be asked for.`));
     const path = part.path.replace("{id}", () => segment);
     // The same path has answers of the same type.
-    const known = readings.get(path) as Promise<Evidence<Value>> | undefined;
-    const reading = known ?? read({ ...part, path });
+    const reading = (readings.get(path) as Promise<Evidence<Value>> | undefined) ?? read({ ...part, path });
     readings.set(path, reading);
     return reading;
   }

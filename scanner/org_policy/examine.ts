@@ -4,7 +4,7 @@ import { catalog } from "../catalog/catalog.ts";
 import { readZones } from "../checks/evaluating/zones.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { nameOf } from "../checks/parsing/names.ts";
-import { isSuperAdminRole } from "../checks/parsing/super_admin_role.ts";
+import { isSuperAdminRole } from "../checks/parsing/api_token.ts";
 import { areAllAppsSeen, isSystem } from "../checks/parsing/whole_list.ts";
 import { clientIdOf } from "../checks/systemlog_streaming_enabled.ts";
 import { entriesOf, type CollectedArtifacts, type Evidence } from "../evidence/artifacts.ts";
