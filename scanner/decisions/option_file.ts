@@ -59,17 +59,15 @@ export async function followFile<Value>(
   let value = await read();
   return {
     current: () => value,
-    /** Reads the file again where it changed; true where that gave another value. What cannot be used leaves the old one in force. */
-    async refresh(): Promise<boolean> {
+    /** Reads the file again where it changed. What cannot be used leaves the old value in force. */
+    async refresh(): Promise<void> {
       const now = await stampNow();
-      if (now === stamp) return false;
+      if (now === stamp) return;
       stamp = now;
       try {
         value = await read();
-        return true;
       } catch (error) {
         sayKept(error instanceof Error ? error.message : String(error));
-        return false;
       }
     },
   };

@@ -2,7 +2,7 @@ import { vulnIdOf } from "../../shared/rule_names.ts";
 import { categoryNames } from "../../shared/severity.ts";
 import { objectChanges, type Diff, type FindingChange, type ObjectChange } from "./diff_schema.ts";
 import { shorten, toLine } from "../../shared/text.ts";
-import { fitLine } from "../explain/explain_text.ts";
+import { fitText } from "../explain/explain_text.ts";
 import { verdictOf } from "../reports/result_text.ts";
 
 const defaultWidth = 80;
@@ -20,7 +20,7 @@ export function renderText(diff: Diff, { width }: { readonly width: number }): s
   });
   const limits = limitLines(diff);
   const sides = [diff.before, diff.after].map(({ file, ended_at: at }) => `${file} (${at})`);
-  return [
+  const lines = [
     `${diff.after.org_url}: ${sides.join(" → ")}`,
     "",
     ...findings,
@@ -29,9 +29,8 @@ export function renderText(diff: Diff, { width }: { readonly width: number }): s
     ...(limits.length === 0 ? [] : [""]),
     summaryText(diff),
     "",
-  ]
-    .flatMap((line) => fitLine(line, Math.max(width || defaultWidth, minWidth)))
-    .join("\n");
+  ];
+  return fitText(lines.join("\n"), Math.max(width || defaultWidth, minWidth));
 }
 
 const findingTitles: Readonly<Record<FindingChange["change"], string>> = {

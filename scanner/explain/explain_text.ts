@@ -24,9 +24,10 @@ export function explanationText(explained: OrgExplanation, width: number): strin
 
 /** Breaks the lines that are too long for a terminal of this width, each behind its own margin. */
 export function fitText(text: string, width: number): string {
+  const marginOf = (line: string) => (/^[ →]*/.exec(line)?.[0].length ?? 0) + 2;
   return text
     .split("\n")
-    .flatMap((line) => fitLine(line, width))
+    .flatMap((line) => wrapped(line, marginOf(line), width))
     .join("\n");
 }
 
@@ -65,9 +66,4 @@ function ruleText({ priority, name, status, access, conditions, decides, isReach
 
 function valueText({ field, value }: DecidingValue): string {
   return `${field} = ${value}`;
-}
-
-/** Long lines are broken behind their own margin. */
-export function fitLine(line: string, width: number): readonly string[] {
-  return wrapped(line, (/^[ →]*/.exec(line)?.[0].length ?? 0) + 2, width);
 }

@@ -1,4 +1,4 @@
-import { DecidingOrgPolicy } from "../org_policy/read_org_policy.ts";
+import { decidingOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { unlessAborted } from "../run_scan.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { createRecord } from "./follow_record.ts";
@@ -49,7 +49,7 @@ function createFollower(
   const log = openSystemLog({ pages: org, clock, say, reconcileMs, saved });
   const isReading = () => log.status().log_status === "reading";
   const verdicts = createVerdicts(plan, parts, saved);
-  const deciding = new DecidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, say);
+  const deciding = decidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, say);
   const watched = new WatchedTime(plan.intervalMs, (span) =>
     parts.write([{ ...span, org_url: orgUrl, monitor_id: record.monitorId() }]),
   );
@@ -249,7 +249,7 @@ function createFollower(
       lastFullAt: new Date(lastFullMs).toISOString(),
       blindScanMs,
       benchmark: plan.benchmark,
-      orgPolicy: deciding.digest,
+      orgPolicy: deciding.digest(),
       ...log.toSave(),
       answers: org.toSave(),
       findings: verdicts.toSave(),

@@ -82,28 +82,22 @@ export function followOrgPolicy(
 }
 
 /** The document that decides at present: it begins and ends on a day, and another version may take its place. */
-export class DecidingOrgPolicy {
-  /** Digest of the document by which the results are; null: there is none. */
-  digest: string | null;
-  readonly #followed: FollowedOrgPolicy;
-  readonly #say: (text: string) => void;
-
-  constructor(followed: FollowedOrgPolicy, digest: string | null, say: (text: string) => void) {
-    this.#followed = followed;
-    this.digest = digest;
-    this.#say = say;
-  }
-
-  /** True when another document decides than at the call before, after a message. */
-  isOther(nowMs: number): boolean {
-    const policy = this.#followed.current();
-    const { orgPolicy } = ownValues(policy, new Date(nowMs).toISOString());
-    const now = orgPolicy === undefined ? null : sha256(JSON.stringify(orgPolicy));
-    if (now === this.digest) return false;
-    this.digest = now;
-    this.#say(orgPolicy === undefined ? noneText(policy) : `${citationOf(orgPolicy)} decides from now on`);
-    return true;
-  }
+export function decidingOrgPolicy(followed: FollowedOrgPolicy, saved: string | null, say: (text: string) => void) {
+  let digest = saved;
+  return {
+    /** Names the document by which the results are; null: there is none. */
+    digest: () => digest,
+    /** True when another document decides than at the call before, after a message. */
+    isOther(nowMs: number): boolean {
+      const policy = followed.current();
+      const { orgPolicy } = ownValues(policy, new Date(nowMs).toISOString());
+      const now = orgPolicy === undefined ? null : sha256(JSON.stringify(orgPolicy));
+      if (now === digest) return false;
+      digest = now;
+      say(orgPolicy === undefined ? noneText(policy) : `${citationOf(orgPolicy)} decides from now on`);
+      return true;
+    },
+  };
 }
 
 function noneText(policy: OrgPolicy | null): string {
