@@ -82,16 +82,7 @@ describe.each([["bad\0id"], [".."], ["a b"], ["x".repeat(300)]])("the id %j", (i
 });
 
 describe("values of another shape", () => {
-  const odd: readonly unknown[] = [
-    { toString: 1 },
-    { toString: null, valueOf: {} },
-    [],
-    ["Default Rule"],
-    7,
-    true,
-    null,
-    {},
-  ];
+  const odd: unknown[] = [{ toString: 1 }, { toString: null, valueOf: {} }, [], ["Default Rule"], 7, true, null, {}];
   const lists = Object.entries(compliantOrg).filter((entry): entry is [string, readonly JsonObject[]] =>
     Array.isArray(entry[1]),
   );

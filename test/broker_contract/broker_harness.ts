@@ -40,10 +40,7 @@ export function eventMessage(fields: Readonly<Record<string, string | number>>):
   return toMessage(encodeEvent("scan.progress", fields));
 }
 
-/** Everything that one subscription received, in order. */
-export type Recording = Awaited<ReturnType<typeof record>>;
-
-/** Subscribes and records; resolves when the subscription is confirmed. */
+/** Subscribes and records everything that is received, in order; resolves when the subscription is confirmed. */
 export async function record(subscriber: Subscriber, channel: string) {
   const leaving = new AbortController();
   const messages: string[] = [];

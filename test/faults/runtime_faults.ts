@@ -21,7 +21,7 @@ export function describeRuntimeFaults(runtime: Runtime): void {
     let gateway: EdgeGateway;
     /** On a network of its own that never breaks. */
     let producer: Broker;
-    let scans: readonly FaultyScan[];
+    let scans: readonly Awaited<ReturnType<typeof register>>[];
     let traffic: Traffic;
 
     beforeAll(async () => {
@@ -44,7 +44,7 @@ export function describeRuntimeFaults(runtime: Runtime): void {
       await gateway.close();
     });
 
-    async function register(tenant: TestTenant): Promise<FaultyScan> {
+    async function register(tenant: TestTenant) {
       const { channel, event_stream: path } = await createScan(gateway, tenant);
       return { channel, authorization: keyOf(tenant), streamUrl: `${gateway.url}${path}` };
     }
@@ -52,23 +52,20 @@ export function describeRuntimeFaults(runtime: Runtime): void {
     /** Eight streams of each scan, each of which has received the newest event. */
     async function openAll(): Promise<readonly Followed[]> {
       const followed = await Promise.all(
-        scans.flatMap((scan) =>
-          Array.from({ length: 8 }, async () => ({
-            scan,
-            reader: await openReader(scan.streamUrl, scan.authorization),
-          })),
+        scans.flatMap(({ channel, streamUrl, authorization }) =>
+          Array.from({ length: 8 }, async () => ({ channel, reader: await openReader(streamUrl, authorization) })),
         ),
       );
-      for (const { reader, scan } of followed) {
+      for (const { reader, channel } of followed) {
         expect(reader.status).toBe(200);
-        await reader.until(traffic.newest(scan.channel));
+        await reader.until(traffic.newest(channel));
       }
       return followed;
     }
 
     function expectComplete(followed: readonly Followed[]): void {
-      for (const { reader, scan } of followed) {
-        expect(traffic.gapIn(scan.channel, reader)).toBeNull();
+      for (const { reader, channel } of followed) {
+        expect(traffic.gapIn(channel, reader)).toBeNull();
         expect(reader.numbers.length).toBeGreaterThan(0);
       }
     }
@@ -136,7 +133,7 @@ export function describeRuntimeFaults(runtime: Runtime): void {
       else gateway.databaseNetwork.refuse();
       const refused = expectUnavailable(["/api/v1/scans", streamPath()]);
       // They go on: what is published now still arrives.
-      const next = followed.map(({ scan }) => traffic.newest(scan.channel) + 20);
+      const next = followed.map(({ channel }) => traffic.newest(channel) + 20);
       await Promise.all(followed.map(({ reader }, index) => reader.until(next[index] ?? 0)));
       await refused;
       await allClosed(followed);
@@ -154,13 +151,7 @@ async function allClosed(followed: readonly Followed[]): Promise<void> {
     .toBe(0);
 }
 
-interface FaultyScan {
-  readonly channel: string;
-  readonly streamUrl: string;
-  readonly authorization: string;
-}
-
 interface Followed {
-  readonly scan: FaultyScan;
+  readonly channel: string;
   readonly reader: StreamReader;
 }

@@ -1,24 +1,10 @@
-import { expectTypeOf, test } from "vitest";
-import type { EventType } from "../../shared/event.ts";
+import { test } from "vitest";
 import type { Publisher } from "../../shared/send_event.ts";
 
 declare const sendEvent: Publisher["sendEvent"];
 const id = "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11";
 
-interface NamedShape {
-  readonly scan_id: string;
-  readonly pass: number;
-}
-declare const named: NamedShape;
-
-test("what the vocabulary allows compiles", () => {
-  expectTypeOf(sendEvent("c", "scan.progress", { done: 1, tags: ["a"], note: null })).resolves.toBeVoid();
-  expectTypeOf(sendEvent("c", "scan.end", { scan_id: id })).resolves.toBeVoid();
-  expectTypeOf(sendEvent("c", "scan.end", named)).resolves.toBeVoid();
-  expectTypeOf<"job.delta">().toExtend<EventType>();
-});
-
-test("what it does not allow is a compile error", () => {
+test("what the vocabulary does not allow is a compile error", () => {
   // @ts-expect-error a verb that is not in the vocabulary
   void sendEvent("c", "scan.finished", {});
   // @ts-expect-error no verb

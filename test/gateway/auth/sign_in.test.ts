@@ -23,7 +23,7 @@ beforeEach(() => {
   respond = (response) => void response.end(JSON.stringify(document()));
 });
 
-function document(changed: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+function document(changed: object = {}): Readonly<Record<string, unknown>> {
   return {
     issuer,
     authorization_endpoint: "https://login.issuer.test/authorize",
@@ -63,17 +63,16 @@ test("an issuer that is away at first is asked again after a second", async () =
   expect(await signIn.endpoints()).not.toBeNull();
 });
 
+const stating = (changed: object) => (response: ServerResponse) => response.end(JSON.stringify(document(changed)));
+
 test.each<readonly [string, (response: ServerResponse) => void]>([
-  ["names another issuer", (r) => r.end(JSON.stringify(document({ issuer: "https://evil.test" })))],
+  ["names another issuer", stating({ issuer: "https://evil.test" })],
   ["redirects", (r) => r.writeHead(302, { location: "https://evil.test/" }).end()],
-  ["has its token endpoint without TLS", (r) => r.end(JSON.stringify(document({ token_endpoint: "http://a.test/" })))],
-  ["has a script for an endpoint", (r) => r.end(JSON.stringify(document({ authorization_endpoint: "javascript:1" })))],
-  [
-    "breaks out of a policy",
-    (r) => r.end(JSON.stringify(document({ token_endpoint: "https://a.test; script-src *" }))),
-  ],
+  ["has its token endpoint without TLS", stating({ token_endpoint: "http://a.test/" })],
+  ["has a script for an endpoint", stating({ authorization_endpoint: "javascript:1" })],
+  ["breaks out of a policy", stating({ token_endpoint: "https://a.test; script-src *" })],
   ["is no JSON", (r) => r.end("<html>")],
-  ["is too long", (r) => r.end(JSON.stringify(document({ more: "x".repeat(300_000) })))],
+  ["is too long", stating({ more: "x".repeat(300_000) })],
   ["is an error", (r) => r.writeHead(500).end(JSON.stringify(document()))],
 ])("nobody is sent to an issuer whose document %s", async (_what, answer) => {
   respond = answer;

@@ -8,13 +8,7 @@ import { eventually } from "../../../gateway/library/contract_client.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { maxMessageBytes } from "../../../shared/brokers/message.ts";
 import { createRedisBroker, type RedisBrokerOptions } from "../../../shared/brokers/redis.ts";
-import {
-  createChannel,
-  eventMessage,
-  record,
-  unavailability,
-  type Recording,
-} from "../../broker_contract/broker_harness.ts";
+import { createChannel, eventMessage, record, unavailability } from "../../broker_contract/broker_harness.ts";
 import { listen } from "../../support/listen.ts";
 import { startRedis } from "../../support/redis.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
@@ -155,17 +149,13 @@ test("createRedisBroker leaves a primary that sentinels have replaced, follows t
   // Nothing says so but the sentinels.
   primary.freeze();
   expect(await first.untilLost()).toBe("ended");
-  let again: Recording | null = null;
-  await eventually(async () => {
-    again ??= await record(broker, channel).catch(() => null);
-    return again !== null;
-  }, "subscribed again");
-  const published = () =>
-    broker.publish(channel, eventMessage({ n: 1 })).then(
+  const succeeds = (attempt: Promise<unknown>) =>
+    attempt.then(
       () => true,
       () => false,
     );
-  await eventually(published, "published again");
+  await eventually(() => succeeds(record(broker, channel)), "subscribed again");
+  await eventually(() => succeeds(broker.publish(channel, eventMessage({ n: 1 }))), "published again");
   expect(await replica.command("PUBSUB", "NUMSUB", `scanstream:2:${channel}`)).toEqual([expect.any(String), 1]);
 });
 

@@ -92,27 +92,25 @@ test("decisions are filtered, and paged from the newest", async () => {
   expect(await ids(`?limit=3&cursor=${first.next_cursor}`)).toEqual([id]);
 });
 
-describe("DELETE /decisions/{id}", () => {
-  test("a decision that has expired stays expired after its withdrawal", async () => {
-    const { id } = await decide({ ...waiver, expires: "2099-01-31" });
-    await gateway.owner("update decisions set expires_at = now() - interval '1 second'");
-    expect((await withdraw(id)).status).toBe(204);
-    expect((await list())[0]).toMatchObject({ state: "expired", ended_by: null });
-  });
+test("a decision that has expired stays expired after its withdrawal", async () => {
+  const { id } = await decide({ ...waiver, expires: "2099-01-31" });
+  await gateway.owner("update decisions set expires_at = now() - interval '1 second'");
+  expect((await withdraw(id)).status).toBe(204);
+  expect((await list())[0]).toMatchObject({ state: "expired", ended_by: null });
+});
 
-  test("withdraws once, and the decision stays with who withdrew it", async () => {
-    const { id } = await decide(waiver);
-    expect((await withdraw(id, user)).status).toBe(204);
-    const [ended] = await list();
-    expect(ended).toMatchObject({ id, state: "withdrawn", ended_by: member, ended_at: expect.any(String) });
-    expect((await withdraw(id)).status).toBe(204);
-    expect(await list()).toEqual([ended]);
-    await decide(waiver);
-    expect(await auditOf(id)).toEqual([
-      `decision.created by api_key ${gateway.acme.apiKeyId}`,
-      `decision.ended by user ${member}`,
-    ]);
-  });
+test("a decision is withdrawn once, and stays with who withdrew it", async () => {
+  const { id } = await decide(waiver);
+  expect((await withdraw(id, user)).status).toBe(204);
+  const [ended] = await list();
+  expect(ended).toMatchObject({ id, state: "withdrawn", ended_by: member, ended_at: expect.any(String) });
+  expect((await withdraw(id)).status).toBe(204);
+  expect(await list()).toEqual([ended]);
+  await decide(waiver);
+  expect(await auditOf(id)).toEqual([
+    `decision.created by api_key ${gateway.acme.apiKeyId}`,
+    `decision.ended by user ${member}`,
+  ]);
 });
 
 describe("a scan that contradicts an attestation", () => {
