@@ -23,14 +23,13 @@ interface Link {
  */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }) {
   const links = new Set<Link>();
-  let isStalled = false;
   let delayMs = 0;
   let answersToLose = 0;
   let isRefusing = false;
   let truncation = Infinity;
   let acceptedCount = 0;
-  /** Resolves when nothing is stalled any more. */
-  let passing = Promise.withResolvers<void>();
+  /** Resolves when nothing is stalled any more; null: nothing is. */
+  let passing: PromiseWithResolvers<void> | null = null;
 
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
     client.on("error", () => undefined);
@@ -63,7 +62,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       order = order.then(async () => {
         const waitMs = dueMs - performance.now();
         if (waitMs > 0) await sleep(waitMs);
-        if (isStalled) await passing.promise;
+        await passing?.promise;
         if (!link.isOver) work();
       });
     };
@@ -141,10 +140,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       cut();
     },
     /** Nothing passes any more, on open and on new connections, and neither side is told, until `restore`. */
-    stall() {
-      if (!isStalled) passing = Promise.withResolvers();
-      isStalled = true;
-    },
+    stall: () => void (passing ??= Promise.withResolvers()),
     /** Holds each chunk for so long, in each direction, until `restore`. */
     delay: (ms: number) => void (delayMs = ms),
     /** The next answer is lost: its request arrives and is carried out, and the connection breaks in the place of the answer. */
@@ -157,8 +153,8 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       delayMs = 0;
       answersToLose = 0;
       truncate(Infinity);
-      isStalled = false;
-      passing.resolve();
+      passing?.resolve();
+      passing = null;
     },
     async close() {
       isRefusing = true;
