@@ -131,7 +131,7 @@ function byWeight(one: Finding, other: Finding): number {
 
 /** The part that a person verifies, if the automated one passed. */
 function textOf(finding: Finding): string {
-  const note = finding.automated === "PASS" ? noteOf(finding) : "";
+  const [note = ""] = finding.automated === "PASS" ? noteOf(finding).split("; ").slice(-1) : [];
   return note === "" ? finding.actual : note;
 }
 
