@@ -211,7 +211,7 @@ async function findFile(digest: string, { folder, names }: Folder): Promise<stri
 function verdictsOf({ vuln_id: rule, severity, title, status, reason, findings }: Report["checks"][number]): string {
   const each = findings.map(({ resource: { type, id, name }, ...one }) => [
     [type, id, name, one.fingerprint, one.advisory],
-    [one.status, one.reason, one.automated, one.expected, one.actual, one.detail],
+    [one.status, one.reason, one.automated, one.expected, one.actual, one.detail, one.rests_on],
   ]);
   return JSON.stringify([rule, severity, title, status, reason, each]);
 }
