@@ -19,9 +19,12 @@ export function statementRows(
   const { scan } = report;
   const { benchmark } = options.revision;
   const { total, retried } = scan.requests;
+  const examined = new Set(report.checks.map(({ vuln_id: id }) => id));
+  const others = options.revision.checks.flatMap(({ rule }) => (examined.has(rule.vuln_id) ? [] : [rule]));
   const rows = [
     ["Organization", scan.org_url],
     ["STIG", `${benchmark.title}, ${revisionName(benchmark)} (${benchmark.release_info})`],
+    ["Not examined", others.length === 0 ? "" : `${countOf(others.length, "rule")}: ${idsOf(others)}`],
     ["Read", `${timeText(scan.started_at)} to ${timeText(scan.ended_at)}, ${scan.status}`],
     ["Client", `${scan.client_id} (${scan.engine} engine), ${countOf(total, "request")}, ${retried} repeated`],
     ["Role", `${roleText(report)}. ${unseenText(report)}`],

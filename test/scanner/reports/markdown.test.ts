@@ -75,9 +75,10 @@ test.each(references)("%j in Markdown becomes no markup, no link, no reference, 
   for (const row of rows) expect(row.match(/(?<!\\)\|/g)).toHaveLength(6);
 });
 
-test("prose stays prose, and what is unusual in it stands as code, as it is", () => {
+test("rules that were not examined are named; prose stays prose, and what is unusual in it stands as code", () => {
   const detail = `Policy "Default Policy": expected a session of 1 to 15 minutes, found x@y.example (built-in) in rule "A | B" (IA-2(1)).`;
   const markdown = renderAs("markdown", aReport([aCheckResult({ findings: [aFinding({ detail })] })]));
+  expect(markdown).toMatch(/^- Not examined: `28` rules: `V-273187, .*, V-279693`$/m);
   expect(markdown).toContain(
     `- FAIL: Policy "Default Policy": expected a session of 1 to 15 minutes, found \`x@y.example\` (built-in) in rule "A \`|\` B" (\`IA-2(1)\`).\n`,
   );
