@@ -69,11 +69,7 @@ export interface FollowedOrgPolicy {
   readonly refresh: () => Promise<unknown>;
 }
 
-export function followOrgPolicy(
-  source: NamedFile | null,
-  expected: Expected,
-  say: (text: string) => void,
-): Promise<FollowedOrgPolicy> {
+export function followOrgPolicy(source: NamedFile | null, expected: Expected, say: (text: string) => void) {
   return followFile(
     source,
     () => readOrgPolicy(source, expected),

@@ -6,7 +6,9 @@ import { toLine } from "../../shared/text.ts";
 
 /** Limit of one text: a finding has 14, so that an event has room for all of them. The report has the whole text. */
 const maxTextBytes = 2048;
-const cutMark = "… (cut; the report has all of it)";
+/** A detail ends with what a person verifies. */
+const endBytes = 512;
+const cutMark = "… (cut; the report has all of it) …";
 
 /** The payload of `finding.created`: every field of the finding, within the bounds of an event. */
 export function toFindingCreated(scanId: string, result: CheckResult, finding: Finding): Required<FindingCreated> {
@@ -55,13 +57,14 @@ function own<Decision extends Waiver | Attestation>(decision: Decision | null): 
 }
 
 function line(text: string): string {
-  return cut(toLine(text, 2 * maxTextBytes));
+  return cut(toLine(text, 8 * maxTextBytes));
 }
 
-/** Never through a character. */
+/** Cuts in the middle, and never through a character. */
 function cut(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxTextBytes) return text;
-  const kept = bytes.subarray(0, maxTextBytes - Buffer.byteLength(cutMark));
-  return new TextDecoder().decode(kept, { stream: true }) + cutMark;
+  const kept = bytes.subarray(0, maxTextBytes - Buffer.byteLength(cutMark) - endBytes);
+  const end = bytes.toString("utf8", bytes.length - endBytes).replace(/^\ufffd+/, "");
+  return new TextDecoder().decode(kept, { stream: true }) + cutMark + end;
 }

@@ -139,7 +139,7 @@ describe("createScanPublisher", () => {
     }
     for (const { evaluation } of events.slice(1)) {
       expect(Buffer.byteLength(evaluation ?? "")).toBeLessThanOrEqual(2048);
-      expect(evaluation).toMatch(/^\u6f22+… .*report/);
+      expect(evaluation).toMatch(/^\u6f22+… .*report.* …\u6f22+$/);
     }
   });
 
