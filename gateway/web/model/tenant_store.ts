@@ -149,8 +149,8 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       refetch: catchUp,
       onEvent: apply,
       onStateChange(state, detail) {
-        // It ended with its token, which has a successor already. The pause that this cuts short begins after it.
-        if (detail.error?.code === "closed" && detail.error.detail === "expired")
+        // It ended with its token, which has a successor already, or as each stream does after a time of its own. The pause that this cuts short begins after it.
+        if (detail.error?.code === "closed" && ["expired", "lifetime"].includes(detail.error.detail ?? ""))
           return queueMicrotask(() => subscription?.retryNow());
         change({ connection: toConnection(state, detail) });
         if (state === "failed" && ["permission_denied", "not_found"].includes(detail.error?.code ?? "")) onRefused();
