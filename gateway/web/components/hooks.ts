@@ -11,11 +11,12 @@ export interface Store<Snapshot> {
 /** While changes are many, this leaves time for input. */
 const pauseMs = 100;
 
-/** The newest snapshot of a store that lives as long as the component, or until the key is another one; at most one in each pause. */
+/** The newest snapshot of a store that lives as long as the component, or until it shows something else; at most one in each pause. */
 export function useStore<Snapshot extends object>(
   create: (onChange: () => void) => Store<Snapshot>,
-  key = "",
+  target: object = {},
 ): Snapshot {
+  const key = Object.values(target).join(" ");
   const [shown, setShown] = useState<{ readonly of: Store<Snapshot>; readonly snapshot: Snapshot } | null>(null);
   const { store, close } = useMemo(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;

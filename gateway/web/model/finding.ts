@@ -45,14 +45,24 @@ function toAttestation(finding: OwnDecisions): KnownDecision | null {
 
 /** The present verdict as a finding, with what the last scan said of it; null where it is gone. */
 export function toFinding(change: Change, scanned: Finding | undefined): Finding | null {
-  const { to, from, check, fingerprint, resource, cause, expected, created_at } = change;
+  const { to, from, check, fingerprint, resource, cause, expected, actual, to_pass, created_at } = change;
   if (to === null) return null;
-  const isSame = scanned?.status === to.status;
-  const isSameResult = isSame && scanned.reason === to.reason;
+  const isSameResult = scanned?.status === to.status && scanned.reason === to.reason;
+  // A value that changes and keeps its result is no change: a later scan knows it, and says where and when it was read.
+  const isNewer = cause === "start" || (scanned?.created_at ?? "") > created_at;
+  const isScanned = isSameResult && (isNewer || scanned.actual === actual);
   const isDecided = ["decision", "org_policy"].includes(cause) && created_at >= (scanned?.created_at ?? "");
   const isLost = to.status === "MANUAL" && from !== null && from.status !== "MANUAL";
+  const own = {
+    ...mapNotes(() => null),
+    detail: isLost ? `${from.status} before` : "",
+    cause: null,
+    expected: expected === "" ? (scanned?.expected ?? "") : expected,
+    actual,
+    to_pass: to_pass ?? scanned?.to_pass ?? null,
+  };
   return {
-    ...(isSame ? scanned : { ...mapNotes(() => null), detail: isLost ? `${from.status} before` : "", cause: null }),
+    ...(isScanned ? scanned : own),
     fingerprint,
     check,
     status: to.status,
@@ -61,11 +71,8 @@ export function toFinding(change: Change, scanned: Finding | undefined): Finding
     resource_type: resource.type,
     resource_id: resource.id,
     resource_name: resource.name,
-    expected: expected === "" ? (scanned?.expected ?? "") : expected,
-    actual: change.actual,
     // A monitor does not say whether anything was evaluated: only a scan with the same result does.
     automated: isSameResult ? scanned.automated : null,
-    to_pass: change.to_pass ?? scanned?.to_pass ?? null,
     advisory: change.advisory,
     ownWaiver: toWaiver(change) ?? (change.to_waived ? gatewayWaiver : null),
     // Only a scan knows the answers of a checklist.

@@ -8,7 +8,7 @@ import { indexDecisions } from "../../model/decisions/decision_index.ts";
 import { formatOrg } from "../../model/format.ts";
 import { toView } from "../../model/needs_you.ts";
 import { toNews } from "../../model/news.ts";
-import { hasPresent, openOrganization, presentOf, type OrganizationTarget } from "../../model/organization_store.ts";
+import { hasPresent, openOrganization, presentOf } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { toPlan } from "../../model/plan.ts";
 import { ruleAddress, type RulesView } from "../../model/route.ts";
@@ -65,7 +65,7 @@ export function OrganizationView(props: OrganizationViewProps) {
     isPresent,
   };
   const until = isNow ? null : (scan?.ended_at ?? null);
-  const store = useStore((onChange) => openOrganization({ api, tenant, onChange, until }, target), keyOf(target));
+  const store = useStore((onChange) => openOrganization({ api, tenant, onChange, until }, target), target);
   const [draft, setDraft] = useState<DecisionDraft | null>(null);
   const name = organization?.name ?? formatOrg(orgUrl);
   const running = scans.find(({ status }) => !hasEnded(status)) ?? null;
@@ -168,11 +168,6 @@ export function OrganizationView(props: OrganizationViewProps) {
   );
 }
 
-/** Another source begins anew; what somebody is typing stays. */
-function keyOf(target: OrganizationTarget): string {
-  return Object.values(target).join(" ");
-}
-
 /** Results of each rule that were known on a day. Findings are kept for now and for scans only. */
 function rulesOfDay(rules: readonly RuleRow[], day: string): readonly RuleRow[] {
   return rules.map((rule) => {
@@ -202,10 +197,7 @@ function WithNow(
 ) {
   const { session, tenant, organization, decisions, children } = props;
   const present = presentOf(organization);
-  const store = useStore(
-    (onChange) => openOrganization({ api: session.api, tenant, onChange }, present),
-    keyOf(present),
-  );
+  const store = useStore((onChange) => openOrganization({ api: session.api, tenant, onChange }, present), present);
   const rules = useMemo(() => toRules(store, decisions), [store, decisions]);
   return <>{children(store.isRead ? rules : [])}</>;
 }
