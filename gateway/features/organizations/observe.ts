@@ -1,5 +1,5 @@
 import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
-import { findings, observations, organizations, type monitors, type scans } from "../../../drizzle/schema.ts";
+import { findings, observations, organizations } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import {
   momentsOf,
@@ -14,6 +14,7 @@ import { toCheckName } from "../../../shared/rule_names.ts";
 import { worstVerdict } from "../../../shared/rule_result.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import { longestSilenceMs } from "../../../shared/schemas/monitor.ts";
+import type { MonitorRow, ScanRow } from "../runs/run.ts";
 
 /** Writes what scans and monitors saw, each in the transaction that stores the scan or the monitor. */
 
@@ -51,16 +52,11 @@ function requireRoomFor(results: Results): void {
   );
 }
 
-type EndedScan = Pick<
-  typeof scans.$inferSelect,
-  "id" | "tenantId" | "orgUrl" | "status" | "createdAt" | "startedAt" | "endedAt"
->;
-
 /**
  * Only a completed scan is an observation: another one may lack findings that it would have made. Rejects with `AppError("conflict")` for
  * results that are too many.
  */
-export async function observeScan(db: TenantDatabase, scan: EndedScan): Promise<void> {
+export async function observeScan(db: TenantDatabase, scan: ScanRow): Promise<void> {
   const { id, tenantId, orgUrl, status, createdAt, startedAt, endedAt: knownTo } = scan;
   if (status !== "completed" || knownTo === null) return;
   const organizationId = await registerOrganization(db, tenantId, orgUrl);
@@ -90,12 +86,10 @@ async function resultsOf(db: TenantDatabase, scanId: string): Promise<Results> {
   );
 }
 
-type Monitor = Pick<typeof monitors.$inferSelect, "id" | "tenantId" | "orgUrl" | "intervalSeconds">;
-
 /** Changes of a monitor that were just stored. They may be late, and their clock may be wrong. Rejects as `observeScan` does. */
 export async function observeChanges(
   db: TenantDatabase,
-  monitor: Monitor,
+  monitor: MonitorRow,
   changes: readonly MovedFinding[],
 ): Promise<void> {
   const moments = momentsOf(changes.map((change) => ({ ...change, check: toCheckName(change.check) })));
@@ -105,7 +99,7 @@ export async function observeChanges(
 /** The monitor polled at that time. `hasGap`: not without a gap since the time before it. */
 export async function observePoll(
   db: TenantDatabase,
-  monitor: Monitor,
+  monitor: MonitorRow,
   { polledAt, hasGap }: { readonly polledAt: Date; readonly hasGap: boolean },
 ): Promise<void> {
   const at = Math.min(polledAt.getTime(), Date.now());
@@ -132,7 +126,7 @@ const maxRecent = 50;
 
 async function addMoments(
   db: TenantDatabase,
-  { id: runId, tenantId, orgUrl }: Monitor,
+  { id: runId, tenantId, orgUrl }: MonitorRow,
   moments: readonly { readonly at: number; readonly moved: Results }[],
   longestMs: number,
 ): Promise<void> {

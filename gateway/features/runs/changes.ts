@@ -107,7 +107,7 @@ export async function selectChanges(
     .where(condition)
     .orderBy(desc(number))
     .limit(limit + 1);
-  return ofMonitor(db, monitorId, found);
+  return monitorStore.ofRun(db, monitorId, found);
 }
 
 /** The last change of every finding that is still there, by fingerprint from the end, one row beyond the limit. */
@@ -124,7 +124,7 @@ export async function selectPresentFindings(
     .where(isNotNull(last.toStatus))
     .orderBy(desc(last.fingerprint))
     .limit(limit + 1);
-  return ofMonitor(db, monitorId, found);
+  return monitorStore.ofRun(db, monitorId, found);
 }
 
 /** The newest change of each finding of each monitor, of the changes that meet the condition. */
@@ -136,16 +136,6 @@ export function lastChanges(db: TenantDatabase, condition: SQL | undefined) {
     .where(condition)
     .orderBy(desc(monitorId), desc(fingerprint), desc(number))
     .as("changes");
-}
-
-/** No change is an answer only when there is such a monitor. Rejects with `NotFound`. */
-async function ofMonitor(
-  db: TenantDatabase,
-  monitorId: string,
-  found: readonly ChangeRow[],
-): Promise<readonly ChangeRow[]> {
-  if (found.length === 0) await monitorStore.select(db, monitorId);
-  return found;
 }
 
 export function toChange(row: ChangeRow): Change {

@@ -71,9 +71,7 @@ export async function selectFindings(
     .from(listed)
     .where(lte(listed.sizeBefore, maxPageLength))
     .orderBy(asc(listed.createdAt), asc(listed.fingerprint));
-  // No finding is an answer only when there is such a scan.
-  if (found.length === 0) await scanStore.select(db, scanId);
-  return found;
+  return scanStore.ofRun(db, scanId, found);
 }
 
 /** A stored finding, with the words of the `finding.created` event, so that a client merges both. */

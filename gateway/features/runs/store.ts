@@ -28,7 +28,7 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
   const { name, table, details, deletedStatus } = kind;
   const { id, createdAt, endedAt } = table;
 
-  return { byId, require, select, selectPage, insert, lockOpen, updateOpen, report, remove };
+  return { byId, require, select, ofRun, selectPage, insert, lockOpen, updateOpen, report, remove };
 
   function byId(db: TenantDatabase, runId: string): Query<readonly Row[]> {
     return typed(db.select().from(table).where(eq(id, runId)));
@@ -48,6 +48,12 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
   /** Rejects with `NotFound`. */
   async function select(db: TenantDatabase, runId: string): Promise<Row> {
     return require(await byId(db, runId));
+  }
+
+  /** A list of a run is empty only where there is such a run. Rejects with `NotFound`. */
+  async function ofRun<Item>(db: TenantDatabase, runId: string, items: readonly Item[]): Promise<readonly Item[]> {
+    if (items.length === 0) await select(db, runId);
+    return items;
   }
 
   /** Newest first, one row beyond the limit; without an address the runs of all organizations. */
