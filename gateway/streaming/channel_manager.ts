@@ -112,19 +112,18 @@ function createRecheck(eventStreams: EventStreams, database: Database, log: Log 
   return async (principal, names, onStored) => {
     const { read } = accessOf(database, { ...principal, permission: "read" });
     const found = new Map<string, "ended" | "denied">();
-    const streams = names.flatMap((name) => {
-      const stream = findEventStream(eventStreams, new URL(name, "http://gateway.internal"));
-      return stream === null ? [] : [{ name, stream }];
-    });
+    const streams = names.flatMap(
+      (name) => findEventStream(eventStreams, new URL(name, "http://gateway.internal")) ?? [],
+    );
     const stepOf = (prefix: string, index: number) => `${prefix} ${Math.floor(index / maxReopened)}`;
-    const steps = Map.groupBy(streams, ({ stream }, index) => stepOf(stream.definition.prefix, index));
+    const steps = Map.groupBy(streams, ({ definition }, index) => stepOf(definition.prefix, index));
     for (const [step, ofStep] of steps) {
       try {
         await read(async (db) => {
           const open: string[] = [];
-          for (const { name, stream } of ofStep) {
+          for (const stream of ofStep) {
             const state = await stateOf(stream, principal, db);
-            if (typeof state === "string") found.set(name, state);
+            if (typeof state === "string") found.set(stream.name, state);
             else open.push(...state);
           }
           // Longer than the longest time between two rechecks: what is older was compared before.
