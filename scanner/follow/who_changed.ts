@@ -17,9 +17,9 @@ export function relateObjects(
   after: CollectedArtifacts,
   { needs, touching }: { readonly needs: readonly ArtifactName[]; readonly touching: readonly Relevant[] },
 ): (resource: FindingResource) => (event: LogEvent) => boolean {
-  const [old, now] = [before, after].map((artifacts) =>
-    objectLists(Object.fromEntries(needs.map((name) => [name, artifacts[name]]))),
-  ) as [readonly ObjectList[], readonly ObjectList[]];
+  const listsOf = (artifacts: CollectedArtifacts) =>
+    objectLists(Object.fromEntries(needs.map((name) => [name, artifacts[name]])));
+  const [old, now] = [listsOf(before), listsOf(after)];
   const objects = [...old, ...now].flatMap((list) => list.objects);
   const byId = Map.groupBy(objects, ({ id }) => id);
   const byParent = Map.groupBy(objects, ({ parent }) => parent?.id ?? null);

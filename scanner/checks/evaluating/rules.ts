@@ -69,11 +69,13 @@ function evaluateRules({ stages, rules, needed }: RuleSequence, subject: Subject
   const { judgeRule, judgeFirst, ifNone, accessPath } = criteria;
   /** The ids of the group that every user is in; null where it is unknown. */
   const everyone = everyoneIn(criteria.groups);
+  const conditionsOf = (rule: JsonObject) => [...restrictionsOf(rule, everyone).keys()];
+  const accessIn = (rule: JsonObject) => accessOf(rule, accessPath);
   /** An access that is neither ALLOW nor DENY, in words: no reading of it can PASS. */
   let unknownAccess: string | null = null;
   /** The verdict where the status of a rule on the way, or whom it denies, is unknown and decides. */
   let unknownRule: FindingDraft | null = null;
-  /** The rules of a stage that whoever reaches it does not pass: weak ones, in words, before those for everybody. */
+  /** The rules of a stage that nobody passes: weak ones, in words, before those for everybody. */
   const exitsOf = memoize((index: number) => {
     const stage = (stages[index] ?? []).map((rule) => ({ rule, weakness: weaknessOf(rule) }));
     const closing = stage.filter(({ rule }) => isSure(rule) && conditionsOf(rule).length === 0);
@@ -211,14 +213,6 @@ function evaluateRules({ stages, rules, needed }: RuleSequence, subject: Subject
     if (draft.status === "PASS")
       return draft.uncovered === undefined ? null : `${reached} is partly automated: ${draft.uncovered}`;
     return `${reached} is ${draft.status === "MANUAL" ? `MANUAL (${draft.reason})` : draft.status}: ${draft.actual}`;
-  }
-
-  function conditionsOf(rule: JsonObject): readonly string[] {
-    return [...restrictionsOf(rule, everyone).keys()];
-  }
-
-  function accessIn(rule: JsonObject): "ALLOW" | "DENY" | "unknown" {
-    return accessOf(rule, accessPath);
   }
 
   function describeAccess(rule: JsonObject): string {
