@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull, lt, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, isNotNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import { changes, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
@@ -10,7 +10,7 @@ import { monitorEventSchemas, type FindingUpdated } from "../../../shared/schema
 import { described, text } from "../../../shared/schemas/primitives.ts";
 import { parseBody } from "../../http/body.ts";
 import { invalidField } from "../../http/problem.ts";
-import { checkParameter, type PageRequest, type QueryValues } from "../../http/query.ts";
+import { checkParameter, maxPageLength, type PageRequest, type QueryValues } from "../../http/query.ts";
 import type { Call } from "../../http/resource.ts";
 import type { ChannelEvent, PublishedEvent } from "../../streaming/published.ts";
 import { tenantChannel } from "../announce.ts";
@@ -101,13 +101,7 @@ export async function selectChanges(
     parameters.fingerprint === null ? undefined : eq(fingerprint, parameters.fingerprint),
     parameters.check === null ? undefined : eq(check, parameters.check),
   );
-  const found = await db
-    .select()
-    .from(changes)
-    .where(condition)
-    .orderBy(desc(number))
-    .limit(limit + 1);
-  return monitorStore.ofRun(db, monitorId, found);
+  return selectPage(db, monitorId, changes, { where: condition, by: desc(number), limit });
 }
 
 /** The last change of every finding that is still there, by fingerprint from the end, one row beyond the limit. */
@@ -118,13 +112,7 @@ export async function selectPresentFindings(
 ): Promise<readonly ChangeRow[]> {
   const isNext = after === null ? undefined : lt(changes.fingerprint, after.key);
   const last = lastChanges(db, and(eq(changes.monitorId, monitorId), isNext));
-  const found = await db
-    .select()
-    .from(last)
-    .where(isNotNull(last.toStatus))
-    .orderBy(desc(last.fingerprint))
-    .limit(limit + 1);
-  return monitorStore.ofRun(db, monitorId, found);
+  return selectPage(db, monitorId, last, { where: isNotNull(changes.toStatus), by: desc(changes.fingerprint), limit });
 }
 
 /** The newest change of each finding of each monitor, of the changes that meet the condition. */
@@ -136,6 +124,31 @@ export function lastChanges(db: TenantDatabase, condition: SQL | undefined) {
     .where(condition)
     .orderBy(desc(monitorId), desc(fingerprint), desc(number))
     .as("changes");
+}
+
+/** Sum over the rows before it in the list. A character of the page has three bytes at most. */
+const bytesBefore = (by: SQL) => sql<number>`coalesce(sum(octet_length(concat(${changes.expected}, ${changes.actual},
+  ${changes.toPass}, ${changes.explainedBy}, ${changes.also}))) over (
+  order by ${by} rows between unbounded preceding and 1 preceding), 0)`;
+
+/** Reads little of what a page has no room for. Rejects with `NotFound`. */
+async function selectPage(
+  db: TenantDatabase,
+  monitorId: string,
+  rows: typeof changes | ReturnType<typeof lastChanges>,
+  { where, by, limit }: { readonly where: SQL | undefined; readonly by: SQL; readonly limit: number },
+): Promise<readonly ChangeRow[]> {
+  const listed = db
+    .select({ ...getTableColumns(changes), bytesBefore: bytesBefore(by).as("bytes_before") })
+    // Its alias is the table's name.
+    .from(rows as typeof changes)
+    .where(where)
+    .orderBy(by)
+    .limit(limit + 1)
+    .as("changes");
+  const isNeeded = lte(listed.bytesBefore, 3 * maxPageLength);
+  const found = await db.select().from(listed).where(isNeeded).orderBy(by);
+  return monitorStore.ofRun(db, monitorId, found);
 }
 
 export function toChange(row: ChangeRow): Change {
