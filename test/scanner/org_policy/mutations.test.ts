@@ -87,7 +87,6 @@ const open = "partly_automated";
 testChanges([
   ["a token is for another zone", ({ org }) => (token(org).network.include = [addZone(org)]), { [T]: "FAIL" }],
   ["a token leaves out a zone", ({ org }) => (token(org).network.exclude = [addZone(org)]), {}],
-  ["a token is for everywhere", ({ org }) => (token(org).network = { connection: "ANYWHERE" }), { [T]: "FAIL" }],
   ["a token's zone is not there", ({ policy }) => (hrEntry(policy).zones = ["Old office"]), { [T]: open }],
   ["a token is not in the document", ({ policy }) => policy.api_tokens.pop(), { [T]: open, [O]: open }],
   [
@@ -98,7 +97,6 @@ testChanges([
   ["two tokens have one name", ({ org }) => (token(org).name = "SIEM export"), { [T]: open, [O]: open }],
 
   ["a token has another owner", ({ org }) => (token(org).userId = token(org, "SIEM export").userId), { [O]: "FAIL" }],
-  ["an owner has another login", ({ org }) => (ownerOf(org, "HR import").login = "bea@x.example"), { [O]: "FAIL" }],
   ["an owner's login was not read", ({ org }) => (ownerOf(org, "HR import").login = null), { [O]: open }],
   ["an owner holds no role", ({ org }) => (ownerOf(org, "SIEM export").roles.value = []), { [O]: "FAIL" }],
   [
@@ -132,9 +130,7 @@ testChanges([
     },
     { [O]: "FAIL" },
   ],
-  ["the document names another role", ({ policy }) => (hrEntry(policy).roles = ["Help Desk"]), { [O]: "FAIL" }],
 
-  ["Okta's blocklist is off", ({ org }) => (blocklist(org).status = "INACTIVE"), { [X]: "FAIL" }],
   [
     "Okta's blocklist leaves something out",
     ({ org }) => (block(org, "203.0.113.0/24"), (blocklist(org).ipServiceCategories.exclude = ["GOOGLE_VPN"])),

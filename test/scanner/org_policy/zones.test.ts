@@ -237,11 +237,6 @@ testChanges([
     {},
   ],
   [
-    "two policies of apps have the name that the document says",
-    ({ org, policy }) => org.access_policies.value.push({ id: "rstTwin", name: strongPolicy(policy).policy }),
-    { [A]: open },
-  ],
-  [
     "the names of the apps' policies were not read, by which the document names some",
     ({ org, policy }) => (
       (org.access_policies = { state: "missing", reason: "provider_error", detail: "HTTP 500", partial: null }),
