@@ -25,8 +25,7 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const settings = readSettings({ command: "history", flags, env: io.env });
   const { historyFormat, writeTo: directory, fromReports: folder } = settings;
   const formats = chooseFormats(historyFormats, historyFormat, directory);
-  const named = findRules(settings, "rule", { names: stigRuleNames, io });
-  const rules = settings.rule === null ? null : new Set(named);
+  const rules = settings.rule === null ? null : new Set(findRules(settings, "rule", { names: stigRuleNames, io }));
   const signer = await readSigning(settings);
   const isOfGateway = folder === null && ["SCANSTREAM_URL", "SCANSTREAM_API_KEY"].some((name) => io.env[name]);
   if (folder === null && !isOfGateway && !existsSync(runsFolder))

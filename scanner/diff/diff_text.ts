@@ -5,8 +5,6 @@ import { shorten, toLine } from "../../shared/text.ts";
 import { fitText } from "../explain/explain_text.ts";
 import { verdictOf } from "../reports/result_text.ts";
 
-const defaultWidth = 80;
-const minWidth = 40;
 const maxValueLength = 200;
 
 /** Text for people in a terminal. */
@@ -30,7 +28,7 @@ export function renderText(diff: Diff, { width }: { readonly width: number }): s
     summaryText(diff),
     "",
   ];
-  return fitText(lines.join("\n"), Math.max(width || defaultWidth, minWidth));
+  return fitText(lines.join("\n"), Math.max(width || 80, 40));
 }
 
 const findingTitles: Readonly<Record<FindingChange["change"], string>> = {

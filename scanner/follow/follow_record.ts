@@ -9,7 +9,7 @@ const saveMs = 60_000;
 /** Bound of the memory: a line takes a kilobyte or so. */
 export const maxPending = 20_000;
 
-type Committed = Omit<FollowState, "monitorId" | "pending" | "unwritten">;
+type Committed = Omit<FollowState, "monitorId" | "pending" | "storedAt" | "unwritten">;
 
 /**
  * Record of a follower: lines on their way to the output and then to its monitor at the gateway, and the saved state from which a
@@ -23,6 +23,7 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
   let unwritten = saved?.unwritten ?? [];
   /** Written lines that the gateway may not have, oldest first. */
   let pending = parts.openMonitor === null ? [] : (saved?.pending ?? []);
+  let storedAt = saved?.storedAt ?? "";
   let hasOmitted = false;
   /** The gateway has stored the first results: a monitor without a report was deleted there since, or its changes were lost. */
   let isStateSettled = saved !== null && ![pending[0], unwritten[0]].some((line) => line?.cause === "start");
@@ -78,7 +79,8 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
     if (pending.length > 0) monitor?.changed();
   }
 
-  function acknowledge(lines: readonly { readonly id: string }[]): void {
+  function acknowledge(lines: readonly Pick<ChangeLine, "id" | "cause" | "seen_at">[]): void {
+    storedAt = lines.findLast(({ cause }) => cause !== "start")?.seen_at ?? storedAt;
     const ids = new Set(lines.map(({ id }) => id));
     pending = pending.filter(({ id }) => !ids.has(id));
     hasUnsavedLines = true;
@@ -87,9 +89,10 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
     isStateSettled = true;
   }
 
-  /** A new monitor is handed every verdict as its first state; on the output they were lines before. */
-  function onRegistered({ id, last_look_at: lastLookAt }: RegisteredMonitor): void {
-    if (id === monitorId && (lastLookAt !== null || !isStateSettled)) return;
+  /** A new monitor, or one of a backup that lacks the last changes, is handed every verdict as its first state. */
+  function onRegistered({ id, last_look_at: lastLookAt, last_change_at: changedAt }: RegisteredMonitor): void {
+    const isWhole = lastLookAt !== null && (changedAt ?? "") >= storedAt;
+    if (id === monitorId && (isWhole || !isStateSettled)) return;
     monitorId = id;
     keep(stateLines("as it was before this monitor began"));
     monitor?.changed();
@@ -136,7 +139,7 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
     const hadLines = hasUnsavedLines;
     hasUnsavedLines = false;
     const lines = { pending, unwritten: [...(parts.unfiled?.() ?? []), ...unwritten] };
-    const problem = await saveState(plan.directory, { ...committed, monitorId, ...lines });
+    const problem = await saveState(plan.directory, { ...committed, monitorId, storedAt, ...lines });
     if (problem !== null && !isBroken) say(`The state cannot be saved, so a restart may repeat changes: ${problem}`);
     isBroken = problem !== null;
     hasUnsavedLines ||= isBroken && hadLines;

@@ -52,6 +52,8 @@ const stateSchema = v.object({
   retryEvents: listOf<Relevant>(v.object({ event: v.object({ type: v.string() }) })),
   /** Written lines that the gateway may not have, oldest first. */
   pending: lines,
+  /** When the newest change that the gateway has was seen. */
+  storedAt: v.optional(v.string(), ""),
   /** Lines that may not be written, oldest first. */
   unwritten: lines,
 });

@@ -65,7 +65,7 @@ export function historyOf(
       return {
         org_url: orgUrl,
         rules: [...(rules ?? known)].map((check) => {
-          const vulnId = vulnIds.get(check) ?? stigVulnIds.get(check) ?? null;
+          const vulnId = vulnIds.get(check) ?? stigRuleNames.find((names) => names.check === check)?.vuln_id ?? null;
           return ruleHistoryOf({ check, vulnId, observations, period });
         }),
         ...documentsOf(organization, period, rules),
@@ -73,8 +73,6 @@ export function historyOf(
     }),
   };
 }
-
-const stigVulnIds = new Map(stigRuleNames.map(({ check, vuln_id: vulnId }) => [check, vulnId]));
 
 /** Versions of the document on which results in the period rest. */
 function documentsOf({ documented }: OrganizationInput, period: Span, rules: ReadonlySet<string> | null) {

@@ -29,7 +29,7 @@ export interface MonitorPublisherOptions {
 }
 
 /** Only what is used: a gateway of another release may answer other fields differently. */
-const registeredSchema = v.pick(monitorSchema, ["id", "channel", "last_look_at", "started_at"]);
+const registeredSchema = v.pick(monitorSchema, ["id", "channel", "last_look_at", "last_change_at", "started_at"]);
 const updatedSchema = v.pick(monitorSchema, ["last_change_at", "started_at"]);
 
 export type RegisteredMonitor = v.InferOutput<typeof registeredSchema>;

@@ -57,6 +57,7 @@ export async function startFollower(options: FollowerOptions = {}, orgOptions: P
 
 type FollowerOptions = Partial<FollowPlan & Pick<FollowParts, "decisions" | "unfiled">> & {
   readonly isGatewayDown?: boolean;
+  readonly isRestored?: boolean;
   readonly registeredAs?: string | null;
 };
 
@@ -78,6 +79,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
   function start({
     decisions = { refresh: async () => false, apply: (results) => results },
     isGatewayDown = false,
+    isRestored = false,
     registeredAs = null,
     unfiled = () => [],
     ...overrides
@@ -93,7 +95,8 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
       calls.push(`started ${monitorId}`);
       const id = registeredAs ?? monitorId;
       // As after the gateway's answer, which takes a turn or more.
-      register = (last_look_at) => onRegistered({ id, channel: "", last_look_at, started_at: "" });
+      const facts = { id, channel: "", last_change_at: isRestored ? null : "9", started_at: "" };
+      register = (last_look_at) => onRegistered({ ...facts, last_look_at });
       queueMicrotask(() => register(registeredAs === null ? "2026-11-22" : null));
       return {
         polled: (look) => void looks.push(look),

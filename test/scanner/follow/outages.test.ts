@@ -189,6 +189,18 @@ describe("a follower, where the log or the organization fails", () => {
     expect(follower.said.join("\n")).toMatch(/can be read again/);
   });
 
+  it("hands every verdict to a gateway that was restored from a backup while it was stopped", async () => {
+    const { org, started } = await setUpOrg();
+    const first = await started();
+    const count = first.lines.length;
+    org.change("fips-off");
+    await first.after();
+    await first.stop();
+    const second = await started({ isRestored: true });
+    expect(second.calls).toContain(`changed ${count}`);
+    expect(second.lines).toEqual([]);
+  });
+
   it.each([
     ["another id", () => randomUUID()],
     ["its own id, after a deletion", (id: string) => id],
