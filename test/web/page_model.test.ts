@@ -30,6 +30,7 @@ const ago = (ms: number) => new Date(nowMs - ms).toISOString();
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const open = { status: "MANUAL", reason: "partly_automated" } as const;
+const better = { from: fail, to: pass } as const;
 const unread = { status: "MANUAL", reason: "provider_error" } as const;
 
 function aFinding(changes: Partial<Finding> = {}): Finding {
@@ -98,6 +99,9 @@ const attestedUntil = (expires: string, status: "PASS" | "FAIL" = "PASS"): Parti
   ownAttestation: { ...byEve, kind: "attestation", status, expires },
 });
 const ofRun = { ...waivedUntil(null), ...attestedUntil("2026-11-22") };
+const failsByRun = { ...unread, ...ofRun, ...attestedUntil("2026-11-22", "FAIL") };
+const passedByRun = { ...unread, ...attestedUntil("2026-11-21") };
+const attested = aDecision({ kind: "attestation", status: "PASS" });
 
 function decided(...decisions: readonly Decision[]) {
   return indexDecisions(decisions, { orgUrl: "https://acme.okta.com", nowMs });
@@ -111,20 +115,10 @@ test.each<[string, readonly Partial<Finding>[], readonly Decision[], object]>([
   ["a rule fails where one finding fails", [pass, fail], [], { state: "fail", isWaived: false, deciding: 1 }],
   ["advice decides nothing", [pass, { ...fail, advisory: true }], [], { state: "pass" }],
   ["a waived failure stays one", [fail], [aDecision()], { state: "fail", isWaived: true }],
-  ["a failure is not attested away", [fail], [aDecision({ kind: "attestation", status: "PASS" })], { state: "fail" }],
+  ["a failure is not attested away", [fail], [attested], { state: "fail" }],
   ["its scan's waiver is over", [{ ...fail, ...waivedUntil("2026-11-21") }], [], { isWaived: false }],
-  [
-    "the attestation of its scan is over",
-    [{ ...unread, ...attestedUntil("2026-11-21") }],
-    [],
-    { state: "manual", attestation: null },
-  ],
-  [
-    "the attestation of its scan is before the gateway's",
-    [{ ...unread, ...ofRun, ...attestedUntil("2026-11-22", "FAIL") }],
-    [aDecision({ kind: "attestation", status: "PASS" })],
-    { state: "fail", isWaived: true },
-  ],
+  ["its scan's attestation is over", [passedByRun], [], { state: "manual", attestation: null }],
+  ["its scan's attestation is before the gateway's", [failsByRun], [attested], { state: "fail", isWaived: true }],
   ["it does not apply", [{ status: "MANUAL", reason: "not_applicable" }], [], { state: "not_applicable" }],
 ])("%s", (_, findings, decisions, expected) => {
   const all = findings.map((finding, index) => aFinding({ resource_name: `App ${index}`, ...finding }));
@@ -238,25 +232,23 @@ test.each<[string, Partial<Change>, string]>([
   expect(toNews([aChange(change)], null)[0]?.kind).toBe(kind);
 });
 
-test.each<[string, object, readonly Decision[], readonly string[]]>([
-  ["a change for the worse", { news: toNews([aChange({ cause: "log" })], null) }, [], ["regression"]],
-  [
-    "a change nobody explained",
-    { news: toNews([aChange({ from: fail, to: pass, cause: "reconciliation", explained_by: [] })], null) },
-    [],
-    ["unexplained"],
-  ],
-  ["a change for the better", { news: toNews([aChange({ from: fail, to: pass })], null) }, [], []],
-  ["a decision about it that ends", {}, [decisionUntil("2026-12-01")], ["decision ends"]],
-  ["a decision that has ended", {}, [decisionUntil("2026-11-21")], []],
-  ["a decision that holds longer", {}, [decisionUntil("2027-12-01")], []],
-])("needs you: %s", (_, changed, decisions, needs) => {
-  expect(needsYou({ watch: "live", news: [], cat1Open: 0, decisions, ...changed }, nowMs)).toEqual(needs);
+test.each<[string, readonly Partial<Change>[], readonly string[]]>([
+  ["a change for the worse", [{ cause: "log" }], ["regression"]],
+  ["a change nobody explained", [{ ...better, cause: "reconciliation", explained_by: [] }], ["unexplained"]],
+  ["a change for the better", [better], []],
+])("needs you: %s", (_, changes, needs) => {
+  const news = toNews(changes.map(aChange), null);
+  expect(needsYou({ watch: "live", news, cat1Open: 0, decisions: [] }, nowMs)).toEqual(needs);
 });
 
-function decisionUntil(expires: string) {
-  return aDecision({ expires, org_url: "https://acme.okta.com" });
-}
+test.each([
+  ["ends soon", "2026-12-01", ["decision ends"]],
+  ["has ended", "2026-11-21", []],
+  ["holds longer", "2027-12-01", []],
+])("needs you: a decision that %s", (_, expires, needs) => {
+  const decisions = [aDecision({ expires, org_url: "https://acme.okta.com" })];
+  expect(needsYou({ watch: "live", news: [], cat1Open: 0, decisions }, nowMs)).toEqual(needs);
+});
 
 test.each([
   [true, [1, 2]],
