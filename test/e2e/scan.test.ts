@@ -90,13 +90,10 @@ test("report --fresh takes decisions from stdin, and compares with the run befor
 describe("usage and configuration exit with 2", () => {
   test.each([
     [["scan", "--format", "table,json"], /--output/],
-    [["scan", "--check", "authenticator_password_minimum_lenght_15"], /did you mean/],
     [["scan", "--decisions", "missing.json"], /missing\.json.*no such file/],
     [["scan", "--fail-on-new"], /--baseline/],
     [["init"], /unknown command[^]* scanstream setup/],
     [["evaluate"], /--from-artifacts/],
-    [["collect"], /--save-artifacts/],
-    [["explain", "no_such_check"], /Unknown rule "no_such_check"/],
     [["fix"], /--output DIR is missing/],
     [["verify", "report"], /--key FILE is missing/],
     [["scan", "--sign", "scanner.key"], /--sign needs --output DIR/],

@@ -96,7 +96,6 @@ describe("the Admin Console's settings", () => {
     [403, "E0000006", "missing_role"],
     [403, null, "missing_role"],
     [500, null, "provider_error"],
-    [404, "E0000007", "provider_error"],
   ])("refused with %d %s are missing as %s", async (httpStatus, code, reason) => {
     const client = mapIdpClient({ [paths.settings]: aRefusal(httpStatus, code) });
     const artifacts = await createCollection(client).obtain(["admin_console_settings"]);

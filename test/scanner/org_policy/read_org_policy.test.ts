@@ -13,7 +13,6 @@ const parse = (more: object) => parseOrgPolicy(JSON.stringify({ ...aDocument, ..
 
 test.each<[what: string, more: object, problem: RegExp]>([
   ["is not signed", { approved_by: "" }, /approved_by is empty: a person/],
-  ["names nobody", { approved_by: undefined }, /approved_by: is required/],
   ["has another format", { format: "scanstream.org_policy/2" }, /line 2: format: expected "scanstream.org_policy\/1"/],
   ["has an unknown member", { app: [] }, /line 8: app: there is no member of this name: expected .*apps/],
   ["has a path in its address", { org_url: "https://acme.okta.com/admin" }, /org_url: expected the address of an org/],
@@ -48,7 +47,6 @@ test.each<[what: string, more: object, problem: RegExp]>([
     { certificate_authorities: [sha256, sha256.toUpperCase()].map((text) => ({ sha256: text, name: "CA" })) },
     /certificate_authorities\[1\]: stands twice/,
   ],
-  ["has another sourcing", { user_sourcing: "ad" }, /user_sourcing: expected "okta", "directory" or "both"/],
   [
     "has a limit that is none",
     { limits: { global_session_idle_minutes: 0 } },

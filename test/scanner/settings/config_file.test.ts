@@ -79,7 +79,6 @@ describe("parseConfigFile", () => {
     ["/organizations/0/client_id", { client_id: '{"kty":"EC","d":"abc"}' }],
     ["/organizations/0/scopes/1", { scopes: ["policies.read", `scs_0a1b2c3d_${"0".repeat(64)}`] }],
     ["/organizations/0/baseline", { baseline: `00${"a".repeat(40)}` }],
-    ["/organizations/0/signer", { signer: "-----BEGIN PRIVATE KEY-----\nMIIE" }],
     ["/organizations/0/timeout", { timeout: "SSWS 00abc" }],
     ["/organizations/0/login", { login: { password: "hunter2" } }],
     ["/organizations/0/token", { keep: "x", token: "abc1" }],
