@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";
 import { access, constants, lstat, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, normalize } from "node:path";
 import { getSystemErrorMessage } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { errorCode, hasCode, readProblem } from "../shared/error_code.ts";
@@ -115,7 +115,8 @@ async function reading<Value>({ option, file }: OptionFile, work: Promise<Value>
  * `/proc` or in a working directory that was removed, it never settles and keeps a core busy.
  */
 export async function makeDirectory(path: string, mode?: number): Promise<void> {
-  const whole = resolve(path);
+  // Relative paths stay relative: the name of the working directory may be no UTF-8.
+  const whole = normalize(path);
   const missing: string[] = [];
   for (let at = whole; (await statOrNull(stat(at))) === null && dirname(at) !== at; at = dirname(at))
     missing.unshift(at);

@@ -51,14 +51,15 @@ test("requireWritable names every place that cannot be written, and leaves what 
 test("makeDirectory settles where nothing can be made", { skip: process.platform !== "linux" }, async () => {
   const module = pathToFileURL(join(import.meta.dirname, "../../command_line/files.ts")).href;
   const script = `
+    import { existsSync } from "node:fs";
     import { makeDirectory } from ${JSON.stringify(module)};
-    await makeDirectory("/proc/none/of/it").catch(({ code }) => console.log(code));`;
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ["--no-warnings", "--input-type=module", "--eval", script],
-    {
-      timeout: 60_000,
-    },
-  );
-  expect(stdout).toBe("ENOENT\n");
+    await makeDirectory("/proc/none/of/it").catch(({ code }) => console.log(code));
+    await makeDirectory("one/two");
+    console.log(existsSync("one/two"));`;
+  // A working directory whose name is no UTF-8.
+  const shell =
+    'cd "$1" && name=$(printf "\\377") && mkdir "$name" && cd "$name" && exec "$2" --input-type=module -e "$3"';
+  const args = ["-c", shell, "sh", await ownFolder(), process.execPath, script];
+  const { stdout } = await promisify(execFile)("sh", args, { timeout: 60_000 });
+  expect(stdout).toBe("ENOENT\ntrue\n");
 });
