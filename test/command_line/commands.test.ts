@@ -111,3 +111,7 @@ test.each([
   const program = createProgram(() => Promise.resolve(), { writeErr: () => {} });
   await expect(program.parseAsync(words.split(" "), { from: "user" })).rejects.toThrow(message);
 });
+
+test.each(commands)("%s --help fits two screens of 80 × 24", (_, command) => {
+  expect(helpOf(command).trimEnd().split("\n").length).toBeLessThanOrEqual(48);
+});
