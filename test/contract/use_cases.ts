@@ -23,8 +23,11 @@ const notFlat = ["not flat", "array"] as const;
 /** Refusals of an ordinary request and of an event stream alike. Words in braces stand for the values of `createValues`. */
 const headers: readonly (readonly [header: string, ...Answer])[] = [
   ["Token {token}", 401, ...forms],
+  ["Bearer", 401, ...forms],
+  ["{token}", 401, ...forms],
   ["", 401, ...forms],
   ["Bearer {token} {token}", 401, ...forms],
+  ["Bearer {token}, Api-Key {key}", 401, ...forms],
   ["Bearer {key}", 401, "Api-Key <key>"],
   ["Api-Key {token}", 401, "API key is not valid"],
   ["Api-Key {forged key}", 401, "API key is not valid"],
