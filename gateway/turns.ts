@@ -86,7 +86,11 @@ export function createTurns(max: number, maxPerHolder = max) {
     if (left > 0) running.set(holder, left);
     else running.delete(holder);
     // More than one where a holder may have more again.
-    for (let next = nextHolder(); next !== undefined; next = nextHolder()) beginWaiting(...next);
+    while (free > 0) {
+      const next = nextHolder();
+      if (next === undefined) return;
+      beginWaiting(...next);
+    }
   }
 
   function beginWaiting(holder: string, queue: Set<() => void>): void {
