@@ -86,11 +86,7 @@ export function createTurns(max: number, maxPerHolder = max) {
     if (left > 0) running.set(holder, left);
     else running.delete(holder);
     // More than one where a holder may have more again.
-    while (free > 0) {
-      const next = nextHolder();
-      if (next === undefined) return;
-      beginWaiting(...next);
-    }
+    for (let next = nextHolder(); next !== undefined; next = nextHolder()) beginWaiting(...next);
   }
 
   function beginWaiting(holder: string, queue: Set<() => void>): void {
@@ -107,6 +103,8 @@ export function createTurns(max: number, maxPerHolder = max) {
   /** Among holders whose turns cost the same, the one that has waited longest. */
   function nextHolder(): [name: string, queue: Set<() => void>] | undefined {
     let next: [string, Set<() => void>] | undefined;
+    // Without one, all who wait would be looked at for nothing.
+    if (free === 0) return undefined;
     for (const entry of waiting) {
       if (!hasTurn(entry[0])) continue;
       if (next === undefined || costOf(entry[0]) < costOf(next[0])) next = entry;
