@@ -102,9 +102,9 @@ export function createTurns(max: number, maxPerHolder = max) {
 
   /** Among holders whose turns cost the same, the one that has waited longest. */
   function nextHolder(): [name: string, queue: Set<() => void>] | undefined {
-    let next: [string, Set<() => void>] | undefined;
-    // Without one, all who wait would be looked at for nothing.
+    // Without a free turn, thousands who wait would be looked at for nothing.
     if (free === 0) return undefined;
+    let next: [string, Set<() => void>] | undefined;
     for (const entry of waiting) {
       if (!hasTurn(entry[0])) continue;
       if (next === undefined || costOf(entry[0]) < costOf(next[0])) next = entry;

@@ -93,7 +93,7 @@ const streamSettings = "settings.accountId settings.edition settings.eventSource
 /**
  * Everything that is read of an org, in the order in which the probe tries it: what every organization has and every role may read comes
  * first. To add an artifact: its schema in `artifacts.ts`, a row here, a collector where it is more than one list
- * (`collectors.ts`), and what `test/scanner/evidence/artifacts.test.ts` asks for.
+ * (`collectors.ts`), and what `test/scanner/evidence/collect.test.ts` asks for.
  */
 export const artifactTable: Table = {
   // The longest chain of pages, so that it begins with the probe and not after it.

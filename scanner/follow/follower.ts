@@ -208,7 +208,8 @@ function createFollower(
       events = [...events, ...(await readAgain())];
       artifacts = await org.collect();
     }
-    const nowMs = (judgedMs = clock.nowMs());
+    const nowMs = clock.nowMs();
+    judgedMs = nowMs;
     // An event before a full scan without the log is in its results already, and explains no later change.
     const later = events.filter(({ event }) => !(Date.parse(event.published ?? "") < blindScanMs));
     const engine = org.engine();

@@ -64,7 +64,7 @@ function startOn(runtime: Runtime, backends: EdgeBackends, bounds: Variables): P
   return runtime === "Node" ? startNodeGateway(environment) : startDenoGateway(environment);
 }
 
-/** One test for each case, and one for what the gateway said meanwhile. */
+/** Defines a test for each case, and one for the log that they left. */
 export function describeGateway(name: string, cases: readonly GatewayCase[], gateway: EdgeGateway): void {
   describe(name, () => {
     for (const one of cases) test.concurrent(one.name, () => one.run(gateway));

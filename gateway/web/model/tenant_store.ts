@@ -149,7 +149,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       refetch: catchUp,
       onEvent: apply,
       onStateChange(state, detail) {
-        // It ended with its token, which has a successor already, or as each stream does after a time of its own. The pause that this cuts short begins after it.
+        // It ended with its token, which has a successor already, or with its lifetime. The pause that this cuts short begins after this call.
         if (detail.error?.code === "closed" && ["expired", "lifetime"].includes(detail.error.detail ?? ""))
           return queueMicrotask(() => subscription?.retryNow());
         change({ connection: toConnection(state, detail) });

@@ -184,7 +184,7 @@ test.each<[what: string, happen: (thing: ReturnType<typeof createThing>) => Prom
       const text = "x".repeat(60_000);
       for (let sent = 0; sent <= bounds.maxBufferBytes; sent += text.length) {
         await update({ text });
-        // Each in a turn of its own, as they arrive from a broker.
+        // Separates the events by turns, as they arrive from a broker.
         await new Promise(setImmediate);
       }
     },
