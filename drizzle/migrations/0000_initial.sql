@@ -273,6 +273,7 @@ CREATE TABLE "scans" (
 	"id" uuid DEFAULT gen_random_uuid() NOT NULL,
 	"tenant_id" uuid NOT NULL,
 	"org_url" text,
+	"origin" text,
 	"client_id" text,
 	"benchmark" text,
 	"status" text DEFAULT 'pending' NOT NULL,

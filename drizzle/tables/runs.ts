@@ -55,6 +55,8 @@ export const scans = pgTable(
     ...ofRun(),
     id: uuid("id").notNull().defaultRandom(),
     orgUrl: text("org_url"),
+    /** As of a monitor. */
+    origin: text("origin"),
     status: text("status").$type<ScanStatus>().notNull().default("pending"),
     checksDone: integer("checks_done").notNull().default(0),
     cancelRequested: boolean("cancel_requested").notNull().default(false),

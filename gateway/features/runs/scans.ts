@@ -5,6 +5,7 @@ import { readOne, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid, lowerCaseUuids } from "../../../shared/channel_name.ts";
 import { storedFindingSchema } from "../../../shared/schemas/finding.ts";
+import { originOf } from "../../../shared/schemas/web_address.ts";
 import { scanSchema, newScanSchema, scanUpdateSchema, type NewScan } from "../../../shared/schemas/scan.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { component, json, problem } from "../../description/operation.ts";
@@ -216,7 +217,8 @@ export async function putScan(
   const { org_url: orgUrl = null, client_id: clientId = null, benchmark = null, checks_total: checksTotal } = scan;
   const registeredAs = JSON.stringify([orgUrl, clientId, benchmark, checksTotal ?? null]);
   const { tenantId, id: createdBy } = principal;
-  const values = { tenantId, orgUrl, createdBy, registration: registeredAs, ...toValues<ScanRow>(table, scan) };
+  const origin = orgUrl && originOf(orgUrl);
+  const values = { tenantId, orgUrl, origin, createdBy, registration: registeredAs, ...toValues<ScanRow>(table, scan) };
   const created = await scanStore.insert(db, id === "" ? values : { ...values, id });
   if (created !== null) return { row: created, isNew: true };
   const row = await scanStore.select(db, id);

@@ -3,6 +3,7 @@ import { auditRows } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
 import { isUnfinished, scans } from "../../../drizzle/schema.ts";
 import type { Query, TenantDatabase } from "../../../drizzle/transactions.ts";
+import { originOf } from "../../../shared/schemas/web_address.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { InvalidBody, type FieldProblem } from "../../http/problem.ts";
 import type { Access } from "../../auth/membership.ts";
@@ -58,8 +59,7 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
 
   /** Newest first, one row beyond the limit; without an address the runs of all organizations. */
   function selectPage(db: TenantDatabase, page: PageRequest, orgUrl: string | null = null): Query<readonly Row[]> {
-    const host = orgUrl && new URL(orgUrl).host;
-    const where = host === null ? undefined : sql`lower(split_part(${table.orgUrl}, '/', 3)) = ${host}`;
+    const where = orgUrl === null ? undefined : eq(table.origin, originOf(orgUrl));
     return typed(newestFirst(db.select().from(table).$dynamic(), page, { by: [createdAt, id], where }));
   }
 
