@@ -149,6 +149,7 @@ test("scans, decisions and failures of CAT I count, however many there are", asy
   const icon = page.locator('link[rel="icon"]');
   expect(await icon.evaluate((link) => link.getAttribute("href") === link.dataset["fail"])).toBe(true);
   await page.locator(".organization-link", { hasText: "org0." }).click();
+  await page.getByRole("heading", { level: 1, name: "org0.okta.com" }).waitFor();
   await page.getByText("(1 waived)").waitFor();
   await expect.poll(() => page.locator(".as-of option").count()).toBe(2);
 });
