@@ -115,7 +115,7 @@ async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void>
   if (existsSync(join(state, "state.json"))) invite();
   const stdout = (text: string) => {
     if (text.includes("First results")) invite();
-    io.stdout(text.replaceAll(/^.*First results.*\n/gm, ""));
+    io.stdout(text.replaceAll(/^.*First results.*\n(?: .*\n)*/gm, ""));
   };
   await followCommand(flags, { ...io, stdout });
 }
