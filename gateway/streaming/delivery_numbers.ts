@@ -60,11 +60,15 @@ export class DeliveryNumbers {
 
   /** True when an event that was stored some seconds ago has not arrived here, although members had joined by then. */
   isBehind({ producer, lastN, ageMs, lostAgeMs }: StoredNumber): boolean {
-    const joinedForMs = performance.now() - this.#sinceMs;
-    if (lostAgeMs !== null && lostAgeMs < joinedForMs) return true;
-    if (ageMs < deliveryGraceMs || this.#early !== null) return false;
+    if (this.#early !== null) return false;
     const last = this.#last.get(producer);
-    return last === undefined ? ageMs < joinedForMs && !this.#hasForgotten : last < lastN;
+    const isLate = ageMs > deliveryGraceMs;
+    // A broker that was late to say so may have taken the event all the same.
+    if (last !== undefined) return isLate && last < lastN;
+    const joinedForMs = performance.now() - this.#sinceMs;
+    // Of a forgotten producer it is not known what has arrived.
+    if (this.#hasForgotten) return lostAgeMs !== null && lostAgeMs < joinedForMs;
+    return isLate && ageMs < joinedForMs;
   }
 
   #setLast(producer: string, n: number): void {

@@ -120,6 +120,8 @@ test("members of a channel that lacks a stored event are ended; one that was sto
     { ...stored, lastN: 2 },
     { ...stored, lastN: 6, ageMs: 1000 },
     { ...stored, channel: b, lastN: 9 },
+    // The broker was late to say that it took it.
+    { ...stored, lastN: 5, lostAgeMs: 0 },
   ]);
   // Older than the stream, and so are what another producer stored and what the broker did not take.
   hub.loseBehind([
