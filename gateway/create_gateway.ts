@@ -4,6 +4,8 @@ import { findApiKey } from "../drizzle/across_tenants.ts";
 import { ping } from "../drizzle/transactions.ts";
 import { pause } from "../shared/abortable.ts";
 import { AppError } from "../shared/app_error.ts";
+import type { Broker } from "../shared/broker.ts";
+import { isRefusal } from "../shared/brokers/unavailable.ts";
 import { createPublisher } from "../shared/send_event.ts";
 import { createApp } from "./app.ts";
 import { createAuthenticator } from "./auth/authenticate.ts";
@@ -12,6 +14,7 @@ import { createIssuerVerifier } from "./auth/jwt.ts";
 import { createSignIn } from "./auth/sign_in.ts";
 import { createStreamTokens } from "./auth/stream_tokens.ts";
 import { settingsError } from "../shared/usage_error.ts";
+import { withTimeout } from "../shared/with_timeout.ts";
 import { toBounds, type SignInConfig } from "./config.ts";
 import { eventStreamsOf, repeatTasks, runTasks } from "./features/features.ts";
 import type { Gateway, GatewayOptions, OpenContext } from "./gateway_options.ts";
@@ -44,6 +47,8 @@ export interface ServeOptions {
   readonly names: ListenAddress["names"];
 }
 
+/** How long a start waits for the broker. */
+const startPingMs = 2000;
 /** How long the closing of streams is spread. */
 const defaultDrainMs = 3000;
 /** After the last stream was closed: for its last bytes, and for requests that are still being answered. */
@@ -88,6 +93,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   const database = limits.limitDatabase(ownDatabase);
   const broker = await options.broker.open();
   opened.push(() => broker.close());
+  await requireAccepted(broker);
   // Without a server, as in a test, a stream is the body of its response, and nobody knows an address.
   let http: Pick<HttpRuntime, "createSink" | "peerAddress" | "onClosed" | "endsIdle"> = {
     createSink: createReadableStreamSinks(),
@@ -215,6 +221,15 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
     isDraining = true;
     await manager.streams.drain({ overMs });
   }
+}
+
+/**
+ * Rejects with `UsageError` where the broker refuses the password, or what else is configured: every stream would be 503 until a person
+ * corrects it, and an upgrade of one gateway after the other stops at the first. An outage passes, and is said by `/readyz`.
+ */
+async function requireAccepted(broker: Broker): Promise<void> {
+  const failure: unknown = await withTimeout(broker.ping(), startPingMs).catch((error: unknown) => error);
+  if (isRefusal(failure)) throw settingsError(failure.message, { cause: failure });
 }
 
 async function requireSecret({ streamTokenSecret, database }: GatewayOptions): Promise<string> {

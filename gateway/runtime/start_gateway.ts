@@ -1,6 +1,5 @@
 import type { Database } from "../../drizzle/database.ts";
 import type { Broker } from "../../shared/broker.ts";
-import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import { openBroker } from "../../shared/brokers/open_broker.ts";
 import type { GatewayConfig, IssuerOptions } from "../config.ts";
 import { createGateway, type ProductOptions } from "../create_gateway.ts";
@@ -52,7 +51,7 @@ export async function startGateway(options: StartOptions) {
     ...others,
     features: scanstreamFeatures(config),
     database: database === undefined ? configured : { open: () => database, embedded: state },
-    broker: { open: () => broker ?? openConfigured(config.broker) },
+    broker: { open: () => broker ?? openBroker(config.broker) },
     auth: auth.kind === "local" ? await developmentIssuerOf(state, auth.tenantClaim) : auth,
     hasMetricsPort: metricsPort !== null,
   });
@@ -65,13 +64,6 @@ export async function startGateway(options: StartOptions) {
     /** An administrative operation on this gateway's database. */
     admin: (operation: AdminOperation, args: AdminArguments) => executeAdmin(admin, operation, args),
   };
-}
-
-/** The broker that the configuration names; its client is loaded now. */
-async function openConfigured(config: BrokerConfig): Promise<Broker> {
-  if (config.kind !== "redis") return openBroker(config);
-  const { redis } = await import("../library/redis.ts");
-  return redis({ url: config.url, database: config.databaseNumber }).open();
 }
 
 /** Stands in for an issuer while none is configured. */

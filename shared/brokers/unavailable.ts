@@ -50,6 +50,11 @@ export function serverFailure(action: string, cause: unknown, facts: ServerFacts
   });
 }
 
+/** True for a refusal: no waiting ends it. */
+export function isRefusal(error: unknown): error is AppError {
+  return error instanceof AppError && error.retryAfterSeconds === refusedRetryAfterSeconds;
+}
+
 export function brokerClosed(action: string): AppError {
   return unavailable(`Cannot ${action}: the broker is closed`);
 }

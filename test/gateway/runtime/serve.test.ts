@@ -72,12 +72,18 @@ test("serve prints its address, at the first start of an embedded database a key
   expect(again.written.stdout).not.toContain("scs_");
 });
 
-test("EVENTSTREAM_CACHE_DB wins over REDIS_URL, and must be a database that Redis has", async () => {
+test("EVENTSTREAM_CACHE_DB wins over REDIS_URL; a start is refused what Redis refuses", async () => {
   const redis = await startRedis();
   const env = { ...secret, PORT: "0", REDIS_URL: `redis://127.0.0.1:${redis.port}/5` };
-  const refused = serveOnNode(createIo({ ...env, EVENTSTREAM_CACHE_DB: "16" }).io);
-  await expect(refused).rejects.toThrow(UsageError);
-  await expect(refused).rejects.toThrow("EVENTSTREAM_CACHE_DB: Redis has no database 16");
+  const wrong = [
+    [{ EVENTSTREAM_CACHE_DB: "16" }, "no such database (EVENTSTREAM_CACHE_DB)"],
+    [{ REDIS_URL: `redis://nobody:wrong@127.0.0.1:${redis.port}` }, "refused the user or password (REDIS_URL)"],
+  ] as const;
+  for (const [variables, problem] of wrong) {
+    const refused = serveOnNode(createIo({ ...env, ...variables }).io);
+    await expect(refused).rejects.toThrow(UsageError);
+    await expect(refused).rejects.toThrow(problem);
+  }
   const { io, written, listening, interrupt } = createIo(env);
   const served = serveOnNode(io);
   await listening;
