@@ -42,6 +42,9 @@ export function toDatabaseError(
   // A transaction that only reads refuses to write on every server.
   const isOwnRefusal = access === "read" && sqlState === "25006";
   if (!isAnswer || (unavailableStates.test(sqlState) && !isOwnRefusal)) return databaseUnavailable(error);
+  // Its credential was checked a moment before.
+  if (/_tenant_id_tenants_id_fk"/.test(error.message))
+    return new AppError("not_authenticated", "The tenant was deleted");
   // Messages of class 22 (a value that does not fit its type) quote the value.
   const text = sqlState.startsWith("22") ? "a value does not fit its type" : error.message;
   return new DatabaseError(`Cannot run a statement: ${text} (SQLSTATE ${sqlState})`, sqlState, text);

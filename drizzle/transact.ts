@@ -1,4 +1,4 @@
-import { isUnavailable } from "../shared/app_error.ts";
+import { isUnavailable, type AppError } from "../shared/app_error.ts";
 import { withTimeout } from "../shared/with_timeout.ts";
 import {
   answerGraceMs,
@@ -107,7 +107,7 @@ async function transact<Result>(
   const { access } = options;
   const deadlineMs = options.statementTimeoutMs + answerGraceMs;
   let isOpen = true;
-  let hasFailed = false;
+  let failure: DatabaseError | AppError | null = null;
   let isBroken = false;
   let committed: Promise<string | undefined> | null = null;
   try {
@@ -140,7 +140,9 @@ async function transact<Result>(
     try {
       const result = await work(db);
       await begun;
-      if (hasFailed || (await end()) === "ROLLBACK") throw new Error("Cannot commit: a statement has failed");
+      // Also where `work` did not await it: a connection that broke is no mistake of `work`.
+      if (isUnavailable(failure)) throw failure;
+      if (failure !== null || (await end()) === "ROLLBACK") throw new Error("Cannot commit: a statement has failed");
       return result;
     } catch (error) {
       // Queries that `work` has not awaited may follow: behind the rollback they would be stored.
@@ -162,7 +164,7 @@ async function transact<Result>(
   function answered<Answer>(answer: Promise<Answer>): Promise<Answer> {
     const known = answer.catch((cause: unknown) => {
       const error = toDatabaseError(cause, access);
-      hasFailed = true;
+      failure ??= error;
       isBroken ||= isUnavailable(error);
       throw error;
     });
