@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import * as v from "valibot";
-import { AppError, NotFound, PermissionDenied } from "../../shared/app_error.ts";
+import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import {
   canReadChannel,
   channelNamePattern,
@@ -109,16 +109,11 @@ const PublishedEvents = component(
 const exampleScanId = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 
 /** The part of a feature that decides what may be published on its channels. */
-type Published = Pick<
-  Feature,
-  "prefix" | "eventStreams" | "isPublishedByGatewayAlone" | "isEndedByGatewayAlone" | "onPublish"
->;
+type Published = Pick<Feature, "prefix" | "isPublishedByGatewayAlone" | "isEndedByGatewayAlone" | "onPublish">;
 
 /** Publishing over HTTP, for producers that have a key and no broker. */
 export function publishRoute(dependencies: Dependencies, features: readonly Published[]): Hono<Allowed> {
-  const followed = features.filter((one) => one.onPublish !== undefined || Object.keys(one.eventStreams).length > 0);
-  const byPrefix = new Map(followed.map((feature) => [feature.prefix, feature]));
-  const open = followed.flatMap((one) => (one.isPublishedByGatewayAlone ? [] : one.prefix));
+  const byPrefix = new Map(features.map((feature) => [feature.prefix, feature]));
   const closedTypes = new Set<unknown>(
     features.filter((feature) => feature.isEndedByGatewayAlone).map(({ prefix }) => terminalTypeOf(prefix)),
   );
@@ -160,9 +155,7 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
     },
     answers: {
       202: json(PublishedEvents, "Stored, or handed over"),
-      404: problem(
-        "No feature has the channel's prefix; where events are stored, also: no such resource in this tenant",
-      ),
+      404: problem("Only where events are stored: no such resource in this tenant"),
       409: problem("Only where events are stored: the resource has ended, or events before these are missing"),
     },
     handle: async ({ c, principal, id: channel, write }) => {
@@ -171,8 +164,7 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
       if (!canReadChannel(principal, channel)) {
         throw new PermissionDenied("The channel does not belong to this key's tenant");
       }
-      const feature = byPrefix.get(name.prefix);
-      const { onPublish, isPublishedByGatewayAlone } = feature ?? {};
+      const { onPublish, isPublishedByGatewayAlone } = byPrefix.get(name.prefix) ?? {};
       if (isPublishedByGatewayAlone) {
         throw new PermissionDenied(`Only the gateway publishes on channels that begin with ${name.prefix}:`);
       }
@@ -181,10 +173,6 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
       if (closed !== undefined) throw new PermissionDenied(`Only the gateway publishes ${String(closed.type)}`);
       // All are checked before the first is stored or published: a batch is taken as a whole or not at all.
       const messages = bodies.map((body) => ({ channel, message: toMessageOf(name, body) }));
-      // A slip of the producer, or it is ahead of this gateway: nothing would be stored, and nobody could follow it.
-      if (feature === undefined) {
-        throw new NotFound(`No feature has channels with the prefix "${name.prefix}": expected ${open.join(" or ")}`);
-      }
       if (onPublish === undefined) {
         await handOver(messages, publishTimeoutMs);
         return { stored: 0, live: true };

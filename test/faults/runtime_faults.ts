@@ -95,13 +95,16 @@ export function describeRuntimeFaults(runtime: Runtime): void {
     async function expectUnavailable(paths: readonly string[]): Promise<void> {
       const [scan] = scans;
       const asked = paths.map(async (path) => {
-        const refusal = await call(gateway, path, { as: scan?.authorization ?? "" });
+        const json = path.endsWith("/events") ? { type: "scan.delta", data: { x: 1 } } : undefined;
+        const refusal = await call(gateway, path, { as: scan?.authorization ?? "", json });
         expect(await refused(refusal, 503), path).not.toMatch(/postgres|:\/\/|ECONN|127\.0\.0\.1/i);
       });
       await Promise.all(asked);
     }
 
     const streamPath = () => new URL(scans[0]?.streamUrl ?? "").pathname;
+    /** On a channel of which nothing is stored. */
+    const publishPath = () => `/api/v1/channels/${scans[0]?.channel.replace("scan:", "job:")}/events`;
 
     test("a broker that is cut off: every stream closes as lost, none with a gap; 503 meanwhile; all open again", async () => {
       const followed = await openAll();
@@ -109,6 +112,7 @@ export function describeRuntimeFaults(runtime: Runtime): void {
       await untilLost(followed);
       await expectUnavailable([streamPath()]);
       await expect.poll(() => gateway.output()).toMatch(/"detail":"[^"]+","cause":/);
+      await expectUnavailable([publishPath()]);
       expect((await call(gateway, "/readyz")).status).toBe(503);
       gateway.brokerNetwork.restore();
       await untilReopened();

@@ -113,10 +113,9 @@ describe.each(bodies)("%s %s", (method, path, values) => {
   test.each(values.map((value) => [JSON.stringify(value).slice(0, 100), value]))("body %s", async (_text, value) => {
     const url = path.replace("{id}", scan.id).replace("{channel}", scan.channel.replace("scan:", "job:"));
     const response = await gateway.request(url, { method: method.toUpperCase(), as, json: value });
-    // A channel that no feature has is looked for after the body was checked.
-    expect([200, 201, 404, 422]).toContain(response.status);
+    expect([200, 201, 202, 422]).toContain(response.status);
     const place = ["paths", path, method, "requestBody", "content", "application/json", "schema"];
-    expect(allows(place, value), await response.text()).toBe(response.status !== 422);
+    expect(allows(place, value), await response.text()).toBe(response.ok);
   });
 });
 
