@@ -28,7 +28,7 @@ const broker: Broker = {
     await memory.subscribe(channel, handlers, signal);
   },
 };
-const gateway = await openTestGateway({ EVENTSTREAM_RECHECK_SECONDS: "0.5" }, { broker });
+const gateway = await openTestGateway({ EVENTSTREAM_RECHECK_SECONDS: "2" }, { broker });
 const as = `Api-Key ${gateway.acme.apiKey}`;
 
 const complete = (id: string) =>
