@@ -13,7 +13,7 @@ const migrationLock = "8319104478127354989";
 
 /**
  * Applies the migrations, and those of the features, to the database that `url` names, as its owner (who needs no superuser, but CREATE on the database, and
- * CREATEROLE unless the two roles exist). Safe to repeat, and when several processes do it at once: the second waits.
+ * CREATEROLE unless the two roles exist). Safe to repeat, and when several processes do it at once: the second waits for a minute.
  * Rejects with `AppError("unavailable")` or `DatabaseError`, and with `UsageError` for a URL that cannot be used; a failed
  * migration leaves nothing behind.
  */
@@ -22,10 +22,13 @@ export async function migrate(url: string, features: readonly FeatureTables[] = 
     // The lock lives in a transaction on a separate connection: a session lock would get lost behind a transaction pooler,
     // and the migrator begins and commits its transactions itself.
     await guard.query("begin");
+    await guard.query("set local lock_timeout to '1min'");
     await guard.query("select pg_advisory_xact_lock($1)", [migrationLock]);
     await withClient(url, async (client) => {
       // Drizzle writes tables without a schema's name, and a role's own search path could lead elsewhere.
       await client.query("set search_path to public");
+      // Every gateway's statement queues behind a lock that waits for others, such as a dump, to leave a table.
+      await client.query("set lock_timeout to '3s'");
       const db = drizzle(client);
       await migrateAll(db, (config) => applyMigrations(db, config), features);
     });

@@ -33,7 +33,10 @@ export async function migrateAll(
   }
   await requireTables(db, features, (state) => state.is_protected);
   for (const table of features.flatMap(({ tables = [] }) => tables)) {
-    await db.execute(sql`alter table ${table} force row level security`);
+    const { rows } = await db.execute(sql`
+      select from pg_class where oid = ${`"${getTableName(table)}"`}::regclass and relforcerowsecurity`);
+    // It waits for everybody who reads the table, and everybody else behind it.
+    if (rows.length === 0) await db.execute(sql`alter table ${table} force row level security`);
     await db.execute(sql`revoke all on ${table} from public`);
     await db.execute(sql`grant select, insert, update, delete on ${table} to scanstream_app, scanstream_admin`);
     // A serial column takes its default from a sequence, which the table's rights leave out.

@@ -35,6 +35,12 @@ export async function migrateDatabase(url: string, features: readonly FeatureTab
 }
 
 function explain(error: unknown): unknown {
+  if (error instanceof AppError && errorCode(error.cause) === "55P03") {
+    return new AppError(
+      "conflict",
+      "Cannot migrate: another migration, or a transaction such as that of pg_dump, holds a lock: migrate again when it has ended",
+    );
+  }
   if (error instanceof AppError) return unreachable(error);
   if (error instanceof DatabaseError) {
     const asWhom = error.sqlState === "42501" ? " as the role of DATABASE_URL, which should own the database" : "";
