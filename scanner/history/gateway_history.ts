@@ -23,7 +23,7 @@ export async function readGatewayHistory(
   { org, period, rules }: HistoryQuery,
   signal: AbortSignal,
 ): Promise<History> {
-  const known = await gateway.list("/api/v1/organizations", organizationSchema, signal);
+  const known = await gateway.list("/api/v1/organizations", organizationSchema, { signal });
   const chosen = org === null ? known : chooseOrganizations(org, known);
   const times = { from: new Date(period.from).toISOString(), to: new Date(period.to).toISOString() };
   const organizations: History["organizations"][number][] = [];

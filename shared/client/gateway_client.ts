@@ -111,9 +111,10 @@ export function openGateway({ apiKey, fetch: request = fetch, ...options }: Rest
     }
   }
 
-  async function list<Item extends v.GenericSchema>(path: string, item: Item, signal: AbortSignal) {
+  async function list<Item extends v.GenericSchema>(path: string, item: Item, parts: Parameters<typeof pages>[2]) {
     const found: v.InferOutput<Item>[] = [];
-    for await (const { items } of pages(path, pageOf(item), { query: { limit: "200" }, signal })) found.push(...items);
+    const query = { limit: "200", ...parts?.query };
+    for await (const { items } of pages(path, pageOf(item), { ...parts, query })) found.push(...items);
     return found;
   }
 

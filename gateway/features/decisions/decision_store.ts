@@ -43,8 +43,8 @@ export function selectDecisions(
 }
 
 /**
- * Rejects with `AppError("conflict")`, which names the decision, where the same was decided and still holds. One that has
- * expired gives its place up.
+ * Rejects with `AppError("conflict")`, which names the decision, where the same was decided and still holds, unless the caller
+ * sends it again because the answer was lost. One that has expired gives its place up.
  */
 export async function insertDecision(
   db: TenantDatabase,
@@ -87,6 +87,9 @@ export async function insertDecision(
     return row;
   }
   const [same] = await db.select().from(decisions).where(isSame);
+  const isAgain =
+    same?.reason === reason && same.status === status && same.expires === expires && same.authorId === principal.id;
+  if (isAgain) return same;
   throw new AppError(
     "conflict",
     `The same decision exists already${same === undefined ? "" : `: ${same.id}`}. Withdraw it first`,

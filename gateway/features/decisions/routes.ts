@@ -70,7 +70,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     body: { schema: newDecisionSchema, example: newDecisionExample },
     answers: {
       201: json(Decision, "Decided", ["Location"]),
-      409: problem("The same decision exists already and is active; `detail` has its id"),
+      409: problem("It is decided already, with another reason or end or by somebody else; `detail` has its id"),
     },
     handle: async ({ c, principal, body, write }) => {
       if (isExpired(toExpires(body.expires), nowMs())) {

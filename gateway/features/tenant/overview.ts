@@ -1,7 +1,7 @@
 import { and, desc, eq, getTableColumns, gt, inArray, isNotNull, ne, sql, type SQL } from "drizzle-orm";
 import { changes, findings, memberships, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
-import type { Overview } from "./overview_schema.ts";
+import { overviewLimits, type Overview } from "./overview_schema.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { selectDecisions, toDecision } from "../decisions/decision_store.ts";
 import { presentResults, toOrganization } from "../organizations/organization.ts";
@@ -10,11 +10,9 @@ import { lastChanges, toChange } from "../runs/changes.ts";
 import { toMonitor, toScan } from "../runs/run.ts";
 import { monitorStore, scanStore, selectUnfinishedScans } from "../runs/store.ts";
 
-const newest = (limit: number) => ({ limit, after: null });
-const maxOrganizations = 500;
-const maxMonitors = 1000;
-const maxScans = 50;
-const maxDecisions = 200;
+/** One row beyond the limit is read. */
+const newest = (limit: number) => ({ limit: limit - 1, after: null });
+const maxRunning = 1000;
 const changesOfMonitor = { newest: 20, since: 200 };
 const maxChanges = 500;
 const maxFailing = 5000;
@@ -28,14 +26,14 @@ export async function readOverview(
   { principal, since, nowMs }: { readonly principal: Principal; readonly since: Date | null; readonly nowMs: number },
 ): Promise<Omit<Overview, "session">> {
   const seenAt = await selectSeenAt(db, principal);
-  const organizations = (await selectOrganizations(db, newest(maxOrganizations - 1))).slice(0, maxOrganizations);
-  const monitorRows = await monitorStore.selectPage(db, newest(maxMonitors - 1));
-  const running = await selectUnfinishedScans(db, maxMonitors);
+  const organizations = await selectOrganizations(db, newest(overviewLimits.organizations));
+  const monitorRows = await monitorStore.selectPage(db, newest(overviewLimits.monitors));
+  const running = await selectUnfinishedScans(db, maxRunning);
   const scanRows = new Map(
-    [...running, ...(await scanStore.selectPage(db, newest(maxScans - 1)))].map((row) => [row.id, row]),
+    [...running, ...(await scanStore.selectPage(db, newest(overviewLimits.scans)))].map((row) => [row.id, row]),
   );
   const holding = { active: "true", kind: null, check: null, org_url: null } as const;
-  const decisionRows = await selectDecisions(db, newest(maxDecisions - 1), holding);
+  const decisionRows = await selectDecisions(db, newest(overviewLimits.decisions), holding);
   return {
     seen_at: seenAt?.toISOString() ?? null,
     organizations: organizations.map((row) => toOrganization(row, nowMs)),

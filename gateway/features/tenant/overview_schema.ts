@@ -9,6 +9,9 @@ import { described, time, uuid, type Output } from "../../../shared/schemas/prim
 import { scanSchema } from "../../../shared/schemas/scan.ts";
 import { sessionSchema } from "../../http/session_schema.ts";
 
+/** The rest is in the lists, which have pages. */
+export const overviewLimits = { organizations: 1000, monitors: 1000, scans: 50, decisions: 200 } as const;
+
 /** Everything that the first view of the page shows, of one moment. */
 export const overviewSchema = v.object({
   session: sessionSchema,
@@ -16,10 +19,10 @@ export const overviewSchema = v.object({
     v.nullable(time),
     "When the member last left the page, as `PUT /seen` stored it; null: not yet, or the caller is a key",
   ),
-  organizations: described(v.array(organizationSchema), "The newest 500"),
-  monitors: described(v.array(monitorSchema), "The newest 1000"),
-  scans: described(v.array(scanSchema), "The newest 50, and all that have not ended"),
-  decisions: described(v.array(decisionSchema), "The newest 200 that hold"),
+  organizations: described(v.array(organizationSchema), `The newest ${overviewLimits.organizations}`),
+  monitors: described(v.array(monitorSchema), `The newest ${overviewLimits.monitors}`),
+  scans: described(v.array(scanSchema), `The newest ${overviewLimits.scans}, and all that have not ended`),
+  decisions: described(v.array(decisionSchema), `The newest ${overviewLimits.decisions} that hold`),
   changes: described(
     v.array(v.object({ monitor_id: uuid(), ...changeSchema.entries })),
     "The newest 20 of each monitor that has not ended (since a time: 200), newest first, without the first state; at most 500, of 1 MiB",

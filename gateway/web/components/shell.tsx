@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatTime } from "../model/format.ts";
 import { endsSoon, toAttention, toViews } from "../model/needs_you.ts";
 import { mayDo } from "../model/permissions.ts";
@@ -41,11 +41,9 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
     document.addEventListener("keydown", handleShortcut, { signal });
   }, [signal]);
   const target = JSON.stringify(route);
-  const shownTarget = useRef(target);
-  useEffect(() => {
-    // A followed link leads to its target also with a screen reader.
-    if (target !== shownTarget.current) main.current?.focus({ preventScroll: true });
-    shownTarget.current = target;
+  useLayoutEffect(() => {
+    // A sign-in and a followed link lead to what they are for also with a screen reader.
+    main.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [target]);
   const views = toViews(tenant, api.nowMs());

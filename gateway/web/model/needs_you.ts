@@ -29,6 +29,8 @@ export interface OrganizationView {
 export type Need = "cat1" | "regression" | "unexplained" | "not watched" | "decision ends";
 
 const soonMs = 14 * dayMs;
+/** Made once: `localeCompare` with options makes one for each comparison. */
+const byName = new Intl.Collator("en-US", { numeric: true });
 
 type Source = Pick<
   Tenant,
@@ -96,7 +98,7 @@ function byWorst(a: OrganizationView, b: OrganizationView): number {
     other.cat1_open - one.cat1_open ||
     other.cat2_open - one.cat2_open ||
     other.cat3_open - one.cat3_open ||
-    one.name.localeCompare(other.name, "en-US", { numeric: true })
+    byName.compare(one.name, other.name)
   );
 }
 

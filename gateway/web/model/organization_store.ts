@@ -123,7 +123,7 @@ export function openOrganization({ api, tenant, onChange, until = null }: Source
     // A scan that was deleted explains nothing; the verdicts are the monitor's own.
     const [{ items }, present] = await Promise.all([
       readNewest(monitorId),
-      api.list(`${toMonitorPath(monitorId)}/findings`, changeSchema, signal),
+      api.list(`${toMonitorPath(monitorId)}/findings`, changeSchema, { signal }),
       readScan().catch(() => undefined),
     ]);
     watched.clear();
@@ -137,7 +137,7 @@ export function openOrganization({ api, tenant, onChange, until = null }: Source
     const known = await api.get(toOrganizationPath(organizationId), organizationDetailsSchema, signal);
     for (const id of new Set(known.results.map(({ scan_id: of }) => of))) {
       if (id === null || id === scanId || earlier.has(id)) continue;
-      earlier.set(id, await api.list(`${toScanPath(id)}/findings`, findingSchema, signal));
+      earlier.set(id, await api.list(`${toScanPath(id)}/findings`, findingSchema, { signal }));
     }
     results = known.results;
   }

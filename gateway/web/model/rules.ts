@@ -179,13 +179,15 @@ export interface RulesFilter {
   readonly text: string;
 }
 
-/** The rules that the filter lets through, each word of the text anywhere in the rule or its findings. */
-export function filterRules(rules: readonly RuleRow[], { state, text }: RulesFilter): readonly RuleRow[] {
+/** The rules that the filter lets through, each word of the text anywhere in the rule or its findings. One that is open stays when its state is another one. */
+export function filterRules(
+  rules: readonly RuleRow[],
+  { state, text, rule: open = null }: RulesFilter & { readonly rule?: string | null },
+): readonly RuleRow[] {
   const isFound = wordsFinder(text);
-  return rules.filter((rule) => {
-    if (state === "waived" ? !rule.isWaived : state !== null && rule.state !== state) return false;
-    return isFound(haystackOf(rule));
-  });
+  const hasState = (rule: RuleRow) =>
+    state === null || rule.check === open || (state === "waived" ? rule.isWaived : rule.state === state);
+  return rules.filter((rule) => hasState(rule) && isFound(haystackOf(rule)));
 }
 
 function haystackOf({ check, severity, findings, since }: RuleRow): string {

@@ -1,14 +1,15 @@
 import { pause } from "../../../shared/abortable.ts";
 import { subscribe, type Subscription } from "../../../shared/client/subscribe.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
-import { decisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
+import type { Decision } from "../../../shared/schemas/decision.ts";
 import { pageOf } from "../../../shared/schemas/primitives.ts";
-import { overviewSchema, type Overview } from "../../features/tenant/overview_schema.ts";
+import type { Overview } from "../../features/tenant/overview_schema.ts";
 import { scanSchema } from "../../../shared/schemas/scan.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
-import { type Api, decisionsPath, toScanPath } from "./api.ts";
+import { type Api, toScanPath } from "./api.ts";
 import { noConnection, toConnection, toProblem, type Connection } from "./connection.ts";
 import { oneAtATime } from "./one_at_a_time.ts";
+import { readOverview } from "./session.ts";
 import {
   isIncomplete,
   sinceOf,
@@ -54,8 +55,6 @@ const hiddenForMs = 30_000;
 const hiddenReadMs = 60_000;
 const seenTimeoutMs = 3000;
 const readPauseMs = 500;
-/** The overview has no more decisions than this. */
-const overviewDecisions = 200;
 
 /** Keeps the tenant true on one connection: the overview is read on every open of its stream, then events. */
 export function createTenantStore(api: Api, { overview, onChange, onRefused }: TenantStoreOptions) {
@@ -105,22 +104,11 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     meanwhile.add(events);
     try {
       const since = new Date(sinceOf(current, api.nowMs())).toISOString();
-      const overview = await api.get(`api/v1/overview?since=${since}`, overviewSchema, signal);
-      const next = withOverview(current, { ...overview, decisions: await readDecisions(overview, signal) });
+      const next = withOverview(current, await readOverview(api, `?since=${since}`, signal));
       change(events.reduce((state, event) => withEvent(state, event, api.nowMs()), next));
     } finally {
       meanwhile.delete(events);
     }
-  }
-
-  /** All that hold: the overview has the newest ones only. */
-  async function readDecisions({ decisions: newest }: Overview, signal: AbortSignal): Promise<readonly Decision[]> {
-    if (newest.length < overviewDecisions) return newest;
-    const found: Decision[] = [];
-    const query = { active: "true", limit: "200" };
-    const pages = api.pages(decisionsPath, pageOf(decisionSchema), { query, signal });
-    for await (const { items } of pages) found.push(...items);
-    return found;
   }
 
   async function catchUp(signal: AbortSignal): Promise<void> {
@@ -129,9 +117,11 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
   }
 
   const readAgain = oneAtATime(async () => {
+    const beganMs = performance.now();
     // The next event, or the next open of the stream, reads it again.
     await read(signal).catch(() => undefined);
-    await pause(readPauseMs, [signal]);
+    // Leaves a gateway to which it is much work half of the time for others.
+    await pause(Math.max(readPauseMs, performance.now() - beganMs), [signal]);
   });
 
   function apply(event: TenantEvent): void {

@@ -113,7 +113,7 @@ const storedScan = (scanId: string) => gateway.read<Record<string, unknown>>(`/s
 function storedFindings(scanId: string) {
   const path = `/api/v1/scans/${scanId}/findings`;
   const client = openGateway({ url: gateway.url, apiKey: gateway.acme.apiKey, timeoutMs: 10_000 });
-  return client.list(path, v.record(v.string(), v.unknown()), new AbortController().signal);
+  return client.list(path, v.record(v.string(), v.unknown()), {});
 }
 
 const countOf = (events: readonly StreamEvent<ScanEvents>[], type: string) =>

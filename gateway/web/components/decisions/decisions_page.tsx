@@ -174,7 +174,7 @@ function useNames(api: Api, { organizations }: Tenant, decisions: readonly Decis
   useEffect(() => {
     const closing = new AbortController();
     async function read(run: string): Promise<void> {
-      const found = await api.list(`${run}/findings`, union([changeSchema, storedFindingSchema]), closing.signal);
+      const found = await api.list(`${run}/findings`, union([changeSchema, storedFindingSchema]), closing);
       const named = found.map((one) =>
         "resource" in one ? one.resource : { id: one.resource_id, name: one.resource_name },
       );

@@ -3,13 +3,13 @@ import { useRef } from "preact/hooks";
 import { Button, Problem } from "../basics.tsx";
 import { useAction, useList } from "../hooks.ts";
 
-/** A list of the gateway that is read again after each change. `read` is the same function each time. */
+/** A list of the gateway that is read again after each change, also one whose answer was lost. `read` is the same function each time. */
 export function useEditedList<Item>(read: (signal: AbortSignal) => Promise<readonly Item[]>) {
   const list = useList(read);
   const action = useAction();
   const run: typeof action.run = async (what, work) => {
     const isDone = await action.run(what, work);
-    if (isDone) list.reload();
+    list.reload();
     return isDone;
   };
   return { ...list, isBusy: action.isBusy, done: action.done, failure: action.problem, run };

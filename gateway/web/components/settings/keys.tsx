@@ -26,7 +26,7 @@ const lifetimes = [
 
 /** The credentials of programs. */
 export function Keys({ session: { api, caller } }: { readonly session: Session }) {
-  const list = useEditedList(useCallback((signal) => api.list(keysPath, apiKeySchema, signal), [api]));
+  const list = useEditedList(useCallback((signal) => api.list(keysPath, apiKeySchema, { signal }), [api]));
   const { isBusy, run } = list;
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
   const nowMs = api.nowMs();

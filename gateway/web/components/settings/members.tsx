@@ -19,7 +19,7 @@ const roleTexts: Readonly<Record<Role, string>> = {
 
 /** Members of the tenant, and their roles. */
 export function Members({ session: { api, caller } }: { readonly session: Session }) {
-  const list = useEditedList(useCallback((signal) => api.list(membersPath, memberSchema, signal), [api]));
+  const list = useEditedList(useCallback((signal) => api.list(membersPath, memberSchema, { signal }), [api]));
   const { isBusy, run } = list;
   const admins = list.items?.filter(({ role }) => role === "admin").length;
   const mayAppoint = mayDo(caller, "appoint");

@@ -99,8 +99,10 @@ test("a decision that has expired stays expired after its withdrawal", async () 
   expect((await list())[0]).toMatchObject({ state: "expired", ended_by: null });
 });
 
-test("a decision is withdrawn once, and stays with who withdrew it", async () => {
+test("a decision is stored once, also when it is sent again; it is withdrawn once, and stays with who withdrew it", async () => {
   const { id } = await decide(waiver);
+  expect((await decide(waiver)).id).toBe(id);
+  expect((await post({ ...waiver, reason: "Other" })).status).toBe(409);
   expect((await withdraw(id, user)).status).toBe(204);
   const [ended] = await list();
   expect(ended).toMatchObject({ id, state: "withdrawn", ended_by: member, ended_at: expect.any(String) });
