@@ -135,11 +135,12 @@ async function recordStates(page: Page): Promise<() => Promise<readonly string[]
   return () => page.evaluate(() => Reflect.get(globalThis, "recordedStates") as string[]);
 }
 
-for (const [name, renewing, sign] of [
+test.each([
   ["in a hidden frame", stage, "prompt=none"],
   ["by its refresh token", byRefreshToken, "/v1/token"],
-] as const) {
-  test(`a session is renewed ${name} before its token ends, and open streams go on without a break`, async () => {
+] as const)(
+  "a session is renewed %s before its token ends, and its streams go on unbroken",
+  async (_, renewing, sign) => {
     renewing.offer({ lifetimeSeconds });
     await using page = await openScan(renewing);
     const { requestUrls } = page;
@@ -159,8 +160,8 @@ for (const [name, renewing, sign] of [
     // The frame is gone when it has done its work.
     await expect.poll(() => page.locator("iframe").count()).toBe(0);
     expect(requestUrls.some((url) => url.includes("prompt=none"))).toBe(renewing === stage);
-  });
-}
+  },
+);
 
 test("a session that cannot be renewed says when it ends, and signing in again leads back to what is open", async () => {
   stage.offer();

@@ -154,7 +154,8 @@ test.each([
   ["IA-2", ["mfa", "idle"]],
 ])("the filter %j finds rules by any of their words", (words, checks) => {
   const rules = rulesOf([aFinding(), aFinding({ check: "idle", severity: "medium" })]);
-  expect(filterRules(rules, { state: null, text: words }).map(({ check }) => check)).toEqual(checks);
+  expect(filterRules(rules, { state: null, text: words, rule: null }).map(({ check }) => check)).toEqual(checks);
+  expect(filterRules(rules, { state: "pass", text: "", rule: "mfa" }).map(({ check }) => check)).toEqual(["mfa"]);
 });
 
 test.each<[string, readonly HistoryDay["status"][], object | null]>([

@@ -4,24 +4,22 @@ import { expectNothingStored, openPage, openTab, openStage, signIn, signOut } fr
 
 const { browser, gateway } = await openStage({ EVENTSTREAM_RECHECK_SECONDS: "1" });
 
-for (const [name, key] of [
+test.each([
   ["an API key", "apiKey"],
   ["an access token", "token"],
-] as const) {
-  test(`${name} signs in, and never shows up in a URL or in storage`, async () => {
-    const { [key]: secret, producer } = await gateway.createTenant("Acme");
-    const scan = await producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
-    await using page = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
-    await signIn(page, `  ${secret}\n`);
-    await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
-    await page.untilConnection("live");
-    expect(page.requestUrls.filter((requested) => requested.includes(secret))).toEqual([]);
-    expect(await page.content()).not.toContain(secret);
-    await expectNothingStored(page);
-    await page.reload();
-    await page.getByRole("heading", { name: "Sign in to watch scans" }).waitFor();
-  });
-}
+] as const)("%s signs in, and never shows up in a URL or in storage", async (_, key) => {
+  const { [key]: secret, producer } = await gateway.createTenant("Acme");
+  const scan = await producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
+  await using page = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
+  await signIn(page, `  ${secret}\n`);
+  await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
+  await page.untilConnection("live");
+  expect(page.requestUrls.filter((requested) => requested.includes(secret))).toEqual([]);
+  expect(await page.content()).not.toContain(secret);
+  await expectNothingStored(page);
+  await page.reload();
+  await page.getByRole("heading", { name: "Sign in to watch scans" }).waitFor();
+});
 
 test("hides the credential, says why one is not accepted, lets it be corrected, and asks again when it is revoked", async () => {
   const tenant = await gateway.createTenant("Acme");

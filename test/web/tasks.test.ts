@@ -162,8 +162,10 @@ test("read access for a colleague takes at most four clicks, and a key is shown 
   const { click, count } = counted();
   await click(page.getByRole("link", { name: "Settings" }));
   await page.getByLabel("Subject").fill("colleague@acme.test");
+  // A member whom the gateway has added is listed, although its answer is lost.
+  await page.route("**/api/v1/members", (route) => route.fetch().then(() => route.abort()), { times: 1 });
   await click(page.getByRole("button", { name: "Add member" }));
-  await page.getByText("Added colleague@acme.test as viewer").waitFor();
+  await page.getByRole("alert").filter({ hasText: "No answer came from the gateway" }).waitFor();
   expect(count()).toBeLessThanOrEqual(4);
   const list = page.getByRole("list", { name: "Members" });
   await list.getByLabel("Role of colleague@acme.test").selectOption("operator: also cancels scans, waives and attests");

@@ -12,7 +12,6 @@ import { monitorStore, scanStore, selectUnfinishedScans } from "../runs/store.ts
 
 /** One row beyond the limit is read. */
 const newest = (limit: number) => ({ limit: limit - 1, after: null });
-const maxRunning = 1000;
 const changesOfMonitor = { newest: 20, since: 200 };
 const maxChanges = 500;
 const maxFailing = 5000;
@@ -28,7 +27,7 @@ export async function readOverview(
   const seenAt = await selectSeenAt(db, principal);
   const organizations = await selectOrganizations(db, newest(overviewLimits.organizations));
   const monitorRows = await monitorStore.selectPage(db, newest(overviewLimits.monitors));
-  const running = await selectUnfinishedScans(db, maxRunning);
+  const running = await selectUnfinishedScans(db, overviewLimits.monitors);
   const scanRows = new Map(
     [...running, ...(await scanStore.selectPage(db, newest(overviewLimits.scans)))].map((row) => [row.id, row]),
   );

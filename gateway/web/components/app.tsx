@@ -5,7 +5,7 @@ import { announceSignOut, onSignOutElsewhere } from "../model/sign_out.ts";
 import { signInOfferSchema, type SignInOffer } from "../../http/session_schema.ts";
 import { openRest } from "../model/api.ts";
 import { reachableProvider } from "../model/sign_in/provider.ts";
-import { Message } from "./basics.tsx";
+import { Button, Message } from "./basics.tsx";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign_in.tsx";
 
@@ -142,12 +142,9 @@ export function App() {
       {view.name === "starting" ? (
         <p role="status">Loading…</p>
       ) : (
-        <Message
-          level={1}
-          title="The page cannot be shown"
-          text={view.problem}
-          action={{ label: "Try again", run: () => void start() }}
-        />
+        <Message level={1} title="The page cannot be shown" text={view.problem}>
+          <Button look="primary" label="Try again" onClick={() => void start()} />
+        </Message>
       )}
     </main>
   );

@@ -153,7 +153,6 @@ export function StateMark({ state, isStrong = false }: { readonly state: ShownSt
 export function Message(props: {
   readonly title: string;
   readonly text: string;
-  readonly action?: { readonly label: string; readonly run: () => void };
   readonly children?: ComponentChildren;
   /** Level of its heading. */
   readonly level: 1 | 2;
@@ -164,7 +163,6 @@ export function Message(props: {
       <Heading>{props.title}</Heading>
       <p>{props.text}</p>
       {props.children}
-      {props.action !== undefined && <Button look="primary" label={props.action.label} onClick={props.action.run} />}
     </div>
   );
 }
@@ -174,7 +172,7 @@ export function MissingPage(props: Omit<Parameters<typeof Message>[0], "level">)
   useTitle(props.title);
   return (
     <>
-      {props.action === undefined && <BackLink />}
+      <BackLink />
       <Message level={1} {...props} />
     </>
   );

@@ -35,7 +35,7 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useNow();
   useEffect(() => {
-    // The next thing that somebody opens. The files of a gateway that was upgraded have other names.
+    // The files of a gateway that was upgraded have other names.
     loadPages().then(setPages, () => setLoading("This part of the page could not be loaded. Reload the page."));
     addEventListener("hashchange", () => setRoute(parseRoute(location.hash)), { signal });
     document.addEventListener("keydown", handleShortcut, { signal });
@@ -60,7 +60,6 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
         <MissingPage
           title="Page not found"
           text={`The address ${location.hash.slice(0, 200)} is not a page of this site. Part of it may be missing.`}
-          action={{ label: "All organizations", run: () => (location.hash = "#/") }}
         />
       );
     }

@@ -52,8 +52,8 @@ const lostWords: Readonly<Partial<Record<SubscribeErrorCode, string>>> = {
 /** Says what went wrong, for people: an error's own words, unless it is the browser's. */
 export function toProblem(error: unknown): string {
   if (error instanceof SubscribeError) return streamProblem(error);
-  if (!(error instanceof Error) || error instanceof TypeError)
-    return "The gateway cannot be reached, or its answer was lost";
+  // Where the answer was lost, what was asked for may have been done.
+  if (!(error instanceof Error) || error instanceof TypeError) return "No answer came from the gateway";
   return error.name === "TimeoutError" ? "The gateway does not answer" : error.message;
 }
 

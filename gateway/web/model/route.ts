@@ -26,8 +26,6 @@ export function parseRoute(address: string): Route {
 
 /** Filters of an organization's view: `…?status=&q=&rule=&as-of=`. */
 export interface RulesView extends RulesFilter {
-  /** The check of the rule that is open. */
-  readonly rule: string | null;
   /** A scan's id, or a day; null: now. */
   readonly asOf: string | null;
 }

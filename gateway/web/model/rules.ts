@@ -177,13 +177,12 @@ export interface RulesFilter {
   /** `waived` is a part of `fail`, and `needs_you` of the organizations. */
   readonly state: ShownState | "waived" | "needs_you" | null;
   readonly text: string;
+  /** The check of the rule that is open: it stays where its state is another one. */
+  readonly rule: string | null;
 }
 
-/** The rules that the filter lets through, each word of the text anywhere in the rule or its findings. One that is open stays when its state is another one. */
-export function filterRules(
-  rules: readonly RuleRow[],
-  { state, text, rule: open = null }: RulesFilter & { readonly rule?: string | null },
-): readonly RuleRow[] {
+/** The rules that the filter lets through, each word of the text anywhere in the rule or its findings. */
+export function filterRules(rules: readonly RuleRow[], { state, text, rule: open }: RulesFilter): readonly RuleRow[] {
   const isFound = wordsFinder(text);
   const hasState = (rule: RuleRow) =>
     state === null || rule.check === open || (state === "waived" ? rule.isWaived : rule.state === state);

@@ -41,14 +41,15 @@ export interface Credential {
 /** Reads the overview, and as a whole each list of which it has only the newest. Rejects as `RestClient` does. */
 export async function readOverview(api: Api, query = "", signal = new AbortController().signal): Promise<Overview> {
   const overview = await api.get(`api/v1/overview${query}`, overviewSchema, signal);
-  const isCut = (name: "organizations" | "decisions") => overview[name].length >= overviewLimits[name];
-  const [organizations, decisions] = await Promise.all([
-    isCut("organizations") ? api.list("api/v1/organizations", organizationSchema, { signal }) : overview.organizations,
-    isCut("decisions")
-      ? api.list(decisionsPath, decisionSchema, { query: { active: "true" }, signal })
-      : overview.decisions,
-  ]);
-  return { ...overview, organizations, decisions };
+  const isCut = (name: "organizations" | "decisions") => overview[name].length === overviewLimits[name];
+  const held = { query: { active: "true" }, signal };
+  return {
+    ...overview,
+    ...(isCut("organizations") && {
+      organizations: await api.list("api/v1/organizations", organizationSchema, { signal }),
+    }),
+    ...(isCut("decisions") && { decisions: await api.list(decisionsPath, decisionSchema, held) }),
+  };
 }
 
 /** Opens the tenant, or the person's first one. `onExpired` is called when the gateway no longer accepts the credential. Rejects as `RestClient` does. */

@@ -21,7 +21,6 @@ export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
   const isCatI = isWorst(item);
   const remedy = remedyOf(item);
   const rules = new Set(changes.map(({ check }) => check)).size;
-  const isDay = nowMs - atMs < dayMs;
   return (
     <li class={`news-line news-${kind}${isCatI ? " news-worst" : ""}`}>
       <Icon name={icons[kind]} />
@@ -30,7 +29,7 @@ export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
         {name !== undefined && <span>{`${name}: `}</span>}
         {checkTitle(change.check)}
       </a>
-      <Time atMs={atMs} isClockOnly={isDay} />
+      <Time atMs={atMs} isClockOnly={nowMs - atMs < dayMs} />
       <span class="news-who">
         {`${movedText(item)} · ${byWhom(item)}`}
         {change.resource.name !== "" && ` · ${change.resource.name}`}

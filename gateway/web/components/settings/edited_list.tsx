@@ -7,11 +7,7 @@ import { useAction, useList } from "../hooks.ts";
 export function useEditedList<Item>(read: (signal: AbortSignal) => Promise<readonly Item[]>) {
   const list = useList(read);
   const action = useAction();
-  const run: typeof action.run = async (what, work) => {
-    const isDone = await action.run(what, work);
-    list.reload();
-    return isDone;
-  };
+  const run: typeof action.run = (what, work) => action.run(what, work).finally(list.reload);
   return { ...list, isBusy: action.isBusy, done: action.done, failure: action.problem, run };
 }
 
