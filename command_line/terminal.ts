@@ -4,7 +4,7 @@ import { toLine } from "../shared/text.ts";
 /** Messages for a person: stderr, so that a report on stdout stays alone there. */
 export interface Terminal {
   readonly isTTY: boolean;
-  /** 0 where it is unknown. */
+  /** Its width; 100 where there is none. */
   readonly columns: number;
   readonly color: boolean;
   write(text: string): void;
@@ -45,6 +45,14 @@ export function writeLines(
   for (const line of lines) terminal.write(`${printable(line)}\n`);
 }
 
+/** Writes the lines of an answer, which a person may read on a narrow terminal. */
+export function printLines(
+  { stdout, terminal }: { readonly stdout: (text: string) => void; readonly terminal: Pick<Terminal, "columns"> },
+  ...lines: readonly string[]
+): void {
+  stdout(lines.map((line) => `${wrapped(line, 2, terminal.columns).join("\n")}\n`).join(""));
+}
+
 /** Columns that text takes, also painted: East Asian wide characters and emoji take two, combining marks none. */
 export function textWidth(text: string): number {
   let width = 0;
@@ -83,6 +91,15 @@ export function wrapLines(text: string, width: number): string {
 export function wrapped(text: string, margin: number, width: number): readonly string[] {
   const [first = "", ...more] = wrapText(printable(text), width - margin);
   return [first, ...more.map((line) => " ".repeat(margin) + line)];
+}
+
+/** Breaks the lines of a text that are too long, each behind its own margin. */
+export function fitText(text: string, width: number): string {
+  const marginOf = (line: string) => (/^[ →]*/.exec(line)?.[0].length ?? 0) + 2;
+  return text
+    .split("\n")
+    .flatMap((line) => wrapped(line, marginOf(line), width))
+    .join("\n");
 }
 
 /** Breaks at the joints of names; else anywhere. */

@@ -4,7 +4,7 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { writeLines } from "../../command_line/terminal.ts";
 import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { renderText } from "../diff/diff_text.ts";
-import { compareFiles, readComparedFile } from "../diff/compare_files.ts";
+import { compareFiles, type ComparedFile } from "../diff/compare_files.ts";
 import { toJson } from "../reports/json.ts";
 import type { Format } from "../reports/report_format.ts";
 import { chooseFormats, requireTarget, writeFormats } from "../reports/write_reports.ts";
@@ -13,6 +13,7 @@ import { oneOrganization, settingsOfSaved } from "../settings/organizations.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
 import { listRuns } from "../runs/kept_runs.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { readSaved } from "./sources.ts";
 
 const diffFormats: readonly Format<Diff, { readonly width: number }>[] = [
   { name: "text", extension: "txt", render: renderText },
@@ -23,29 +24,27 @@ type ComparedNames = readonly [before?: string | undefined, after?: string | und
 
 /** `diff BEFORE AFTER`: 0 where nothing differs, 1 where something does. */
 export async function diffCommand(flags: Flags, io: CommandIo, ...named: ComparedNames): Promise<number> {
-  const files = await comparedFiles(named, flags, io);
-  const before = await readComparedFile(files.before);
-  const after = await readComparedFile(files.after);
-  const settings = await settingsOfSaved("diff", flags, { io, orgUrl: after.about.org_url });
-  const { diffFormat, writeTo: directory } = settings;
-  const formats = chooseFormats(diffFormats, diffFormat, directory);
-  const known = { orgUrl: after.about.org_url, checks: catalog };
-  const diff = compareFiles(before, after, await readOrgPolicy(settings.orgPolicy, known));
-  const target = { name: "diff", formats, outputDir: directory, stdout: io.stdout };
+  const [before, after] = await readSides(named, flags, io);
+  const { org_url: orgUrl } = after.content.scan;
+  const settings = await settingsOfSaved("diff", flags, { io, orgUrl });
+  const { diffFormat, writeTo: outputDir } = settings;
+  const formats = chooseFormats(diffFormats, diffFormat, outputDir);
+  const diff = compareFiles(before, after, await readOrgPolicy(settings.orgPolicy, { orgUrl, checks: catalog }));
+  const target = { name: "diff", formats, outputDir, stdout: io.stdout };
   await requireTarget(target);
-  const { files: written, problems } = await writeFormats(diff, { width: io.terminal.columns }, target);
-  writeLines(io, ...written.map((path) => `Wrote ${path}`), ...problems);
+  const { files, problems } = await writeFormats(diff, { width: io.terminal.columns }, target);
+  writeLines(io, ...files.map((path) => `Wrote ${path}`), ...problems);
   if (problems.length > 0) return exitCodes.usage;
   return diff.identical ? exitCodes.ok : exitCodes.findings;
 }
 
 /** A side that is not named is the newest run, or the one before it. */
-async function comparedFiles(
+async function readSides(
   [before, after]: ComparedNames,
   flags: Flags,
   io: CommandIo,
-): Promise<{ readonly before: string; readonly after: string }> {
-  if (before !== undefined && after !== undefined) return { before, after };
+): Promise<readonly [ComparedFile, ComparedFile]> {
+  if (before !== undefined && after !== undefined) return [await readSide(before), await readSide(after)];
   const { orgUrl } = readSettings(await oneOrganization("diff", flags, io));
   const [newest, earlier] = await listRuns(orgUrl);
   const file = before ?? earlier?.evidence;
@@ -53,6 +52,11 @@ async function comparedFiles(
     throw new UsageError([
       `Cannot compare runs: ${newest === undefined ? "none is" : "only one is"} kept; expected two scans, or BEFORE and AFTER`,
     ]);
-  const isReport = before !== undefined && (await readComparedFile(before)).artifacts === null;
-  return { before: file, after: isReport ? newest.report : newest.evidence };
+  const side = await readSide(file);
+  return [side, await readSide(side.content.schema === "scanstream.report/1" ? newest.report : newest.evidence)];
+}
+
+async function readSide(file: string): Promise<ComparedFile> {
+  const saved = await readSaved({ option: "the file", file });
+  return { file, content: "schema" in saved ? saved : saved.document };
 }

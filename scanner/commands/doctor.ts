@@ -50,7 +50,7 @@ export async function doctorCommand(flags: Flags, io: CommandIo): Promise<number
     const results: DoctorResult[] = [];
     for await (const result of diagnose({ given, signal: io.interrupted, trace })) {
       results.push(result);
-      if (isText) io.stdout(resultText(result, io.colorStdout, io.terminal.columns || unbroken));
+      if (isText) io.stdout(resultText(result, io.colorStdout, io.terminal.columns));
     }
     all.push({ organization, steps: results });
   }
@@ -66,8 +66,6 @@ function outcomeOf(results: readonly DoctorResult[]): Outcome {
   return failed === "configuration" || failed === "private_key" ? "usage" : "refused";
 }
 
-/** Width of a result without a terminal: it stays one line, so that it can be searched. */
-const unbroken = Number.MAX_SAFE_INTEGER;
 const colors = { ok: "green", warn: "yellow", fail: "red", skipped: "gray" } as const;
 
 function resultText(result: DoctorResult, color: boolean, width: number): string {

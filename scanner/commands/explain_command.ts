@@ -1,13 +1,13 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { writeLines } from "../../command_line/terminal.ts";
+import { fitText, writeLines } from "../../command_line/terminal.ts";
 import { builtIn, revisionName, type CatalogCheck } from "../catalog/catalog.ts";
 import { fieldsText } from "../checks/check.ts";
 import type { Parameter, Setting } from "../checks/parameter.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 import { findCheck } from "../catalog/select_checks.ts";
 import { explainOrg } from "../explain/explain_org.ts";
-import { explanationText, fitText } from "../explain/explain_text.ts";
+import { explanationText } from "../explain/explain_text.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { ownValues } from "../org_policy/document.ts";
@@ -22,15 +22,17 @@ export async function explainCommand(flags: Flags, io: CommandIo, name?: string)
   const settings = await settingsOfSaved("explain", flags, { io, orgUrl: null });
   const { checks } = await readRevision(settings.benchmark);
   const isJson = settings.textFormat === "json";
-  const fit = (text: string) => fitText(text, widthOf(io));
+  const width = Math.max(io.terminal.columns, 60);
+  const fit = (text: string) => fitText(text, width);
   if (name === undefined) {
     io.stdout(isJson ? `${JSON.stringify(checks.map(guideTo), null, 2)}\n` : fit(listChecks(checks)));
     return exitCodes.ok;
   }
   const check = findCheck(name, { checks, warn: (line) => writeLines(io, line) });
-  const names = flags["fromArtifacts"] === undefined && flags["org"] === undefined ? await severalNames(flags) : [];
-  if (names.length > 0) writeLines(io, `To see what decides in your org, add --org with one of ${names.join(", ")}`);
-  if (names.length === 0 && (await hasOrganization(settings, flags, io))) return explainOfOrg(check, flags, io);
+  const { option, names } = await organizationsOf(settings, flags, io);
+  if (names.length === 1) return explainOfOrg(check, flags, { io, width });
+  if (names.length > 0)
+    writeLines(io, `To see what decides in your org, add ${option} with one of ${names.join(", ")}`);
   const textsOf = ({ check_text, fix_text }: CatalogCheck["rule"]) => ({ check_text, fix_text });
   const { rule, unjudged } = check;
   // The texts that a check was written for, where the revision words its rule otherwise.
@@ -41,24 +43,25 @@ export async function explainCommand(flags: Flags, io: CommandIo, name?: string)
   return exitCodes.ok;
 }
 
-function widthOf({ terminal }: CommandIo): number {
-  return Math.max(terminal.columns || 80, 60);
-}
-
-/** Returns true where evidence, a kept run or settings name an organization. */
-async function hasOrganization(settings: Settings, flags: Flags, io: CommandIo): Promise<boolean> {
-  if (settings.fromArtifacts !== null || settings.org !== null) return true;
+/** The organizations that evidence, settings or kept runs name, and the option that chooses one. */
+async function organizationsOf({ fromArtifacts, org }: Settings, flags: Flags, io: CommandIo) {
+  if (fromArtifacts !== null) return { option: "--from-artifacts", names: [fromArtifacts.file] };
+  const listed = org?.slice(0, 1) ?? (await severalNames(flags));
+  if (listed.length > 0) return { option: "--org", names: listed };
   const { orgUrl } = readSettings(await oneOrganization("explain", flags, io));
-  return orgUrl !== null || (await keptHosts()).length === 1;
+  return { option: "--org-url", names: orgUrl === null ? await keptHosts() : [orgUrl] };
 }
 
-async function explainOfOrg(check: CatalogCheck, flags: Flags, io: CommandIo): Promise<number> {
+async function explainOfOrg(
+  check: CatalogCheck,
+  flags: Flags,
+  { io, width }: { readonly io: CommandIo; readonly width: number },
+): Promise<number> {
   const source = await openSource("explain", flags, io);
   const rules = await readRules(source.settings, source.document.scan.org_url, io);
   const { results, document } = evaluateSource(source, { ...rules, checks: [check], isNamed: true }, io);
   const values = ownValues(rules.orgPolicy, document.evaluated_at);
   const explained = results.map((result) => explainOrg(check, result, { document, values }));
-  const width = widthOf(io);
   io.stdout(
     source.settings.textFormat === "json"
       ? `${toPrintableJson({ ...describeCheck(check), org: explained[0] }, 2)}\n`

@@ -90,7 +90,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
         write(lines) {
           file?.append(lines);
           const texts = changeTexts(lines, { format, color: io.colorStdout, ruleOf: (check) => rules.get(check) });
-          const width = io.isStdoutTerminal && format === "table" ? io.terminal.columns || 80 : Infinity;
+          const width = io.isStdoutTerminal && format === "table" ? io.terminal.columns : Infinity;
           const shown = texts.map((text) => wrapText(text, width - margin.length).join(`\n${margin}`));
           io.stdout(shown.map((text) => `${text}\n`).join(""));
         },

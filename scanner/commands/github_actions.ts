@@ -12,25 +12,17 @@ import { renderMarkdown } from "../reports/markdown.ts";
 import { markdownText } from "../reports/markdown_text.ts";
 import { worstFirst } from "../reports/result_text.ts";
 
-export interface NamedReport {
+/** The end of the run over one organization. */
+export interface EndedRun {
   /** Name of the organization; null: the run has one. */
   readonly name: string | null;
-  readonly report: Report;
+  readonly outcome: Outcome;
+  /** Why it ended so. */
+  readonly line: string;
+  /** Null: nothing was evaluated. */
+  readonly report: Report | null;
   /** The revision of the STIG that it was evaluated by. */
   readonly revision: Revision;
-}
-
-/** Facts about the end of a run that its reports do not have. */
-export interface RunEnd {
-  /** Markdown before the reports. */
-  readonly overview: string;
-  /** Why the run does not exit with 0, a line each. */
-  readonly problems: readonly string[];
-}
-
-/** The end of a run over one organization, for GitHub. */
-export function endOf(outcome: Outcome, line: string): RunEnd {
-  return { overview: `${markdownText(line)}\n`, problems: outcome === "ok" ? [] : [line] };
 }
 
 /** GitHub refuses a summary of more than 1 MiB as a whole. */
@@ -40,12 +32,16 @@ const maxAnnotations = 10;
 /** Outputs of the step, for later steps: the counts of rules over all reports. */
 const outputs = { failed: "fail", passed: "pass", manual: "manual", "not-applicable": "not_applicable" } as const;
 
-/** Gives the job a summary page, outputs and annotations in GitHub Actions; a file that cannot be written fails nothing. */
+/**
+ * Gives the job a summary page, outputs and annotations in GitHub Actions; a file that cannot be written fails nothing. `overview`:
+ * Markdown before the reports.
+ */
 export async function writeGitHubFeedback(
-  reports: readonly NamedReport[],
+  runs: readonly EndedRun[],
   io: CommandIo,
-  { overview, problems }: RunEnd,
+  overview: string = runs.map(({ line }) => `${markdownText(line)}\n`).join(""),
 ): Promise<void> {
+  const reports = runs.flatMap(({ report, ...run }) => (report === null ? [] : { ...run, report }));
   const { GITHUB_STEP_SUMMARY: summaryFile, GITHUB_OUTPUT: outputFile, GITHUB_ACTIONS: isInActions } = io.env;
   const append = async (file: string, text: string, what: string): Promise<boolean> => {
     const problem = await appendFile(file, text).catch((error: unknown) => explainWriteError(what, error));
@@ -54,9 +50,10 @@ export async function writeGitHubFeedback(
   };
   let isInSummary = false;
   if (summaryFile) {
-    const render = ({ report, revision }: NamedReport) =>
-      renderMarkdown(report, { color: false, width: 100, toolVersion: io.toolVersion, revision });
-    const markdown = [overview, ...reports.map(render)].filter((text) => text !== "").join("\n");
+    const rendered = reports.map(({ report, revision }) =>
+      renderMarkdown(report, { color: false, width: 100, toolVersion: io.toolVersion, revision }),
+    );
+    const markdown = [overview, ...rendered].filter((text) => text !== "").join("\n");
     const isWhole = markdown.length <= maxSummaryLength;
     const text = isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`;
     isInSummary = (await append(summaryFile, text, "the job summary (GITHUB_STEP_SUMMARY)")) && isWhole;
@@ -68,7 +65,9 @@ export async function writeGitHubFeedback(
   }
   if (isInActions !== "true") return;
   const failing = annotations(reports, isInSummary ? "job summary" : "report");
-  const others = problems.map((line) => `::error title=scanstream::${message(line)}`);
+  const others = runs
+    .filter(({ outcome }) => outcome !== "ok")
+    .map(({ name, line }) => `::error title=scanstream::${message(name === null ? line : `${name}: ${line}`)}`);
   for (const annotation of failing.length > 0 ? failing : others) io.terminal.write(`${annotation}\n`);
 }
 
@@ -76,7 +75,10 @@ export async function writeGitHubFeedback(
  * Workflow commands that make each failing finding an annotation of the run. The runner reads them from stderr too, so
  * they never stand in a report on stdout (https://docs.github.com/actions/reference/workflow-commands).
  */
-function annotations(reports: readonly NamedReport[], place: string): readonly string[] {
+function annotations(
+  reports: readonly { readonly name: string | null; readonly report: Report }[],
+  place: string,
+): readonly string[] {
   const open = reports.flatMap(({ name, report }) =>
     report.checks.toSorted(worstFirst).flatMap((check) => {
       const title = property(`${name === null ? "" : `${name} `}${check.vuln_id} ${levelOf(check)}`);

@@ -1,6 +1,6 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { printable } from "../../command_line/terminal.ts";
+import { printLines } from "../../command_line/terminal.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { draftOrgPolicy } from "../org_policy/draft.ts";
@@ -40,6 +40,6 @@ async function check(file: string, flags: Flags, io: CommandIo): Promise<number>
   const policy = await readOrgPolicy({ option: "the document", file }, expected);
   if (policy === null) throw new TypeError("A file was given");
   const { lines, isFine } = examineOrgPolicy(policy, io.now().toISOString(), document?.artifacts ?? null);
-  io.stdout(lines.map((line) => `${printable(line)}\n`).join(""));
+  printLines(io, ...lines);
   return isFine ? exitCodes.ok : exitCodes.findings;
 }

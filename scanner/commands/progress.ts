@@ -14,8 +14,8 @@ export type Progress = ReturnType<typeof createProgress>;
 /** `bar` leaves one line of totals, `totals` is for a scan next to others, and `quiet` shows messages only. */
 export type ProgressForm = "bar" | "lines" | "totals" | "quiet";
 
-/** The width of a terminal that does not report its columns. */
-const defaultColumns = 80;
+/** The length of a line for each check, also without a terminal. */
+const resultColumns = 80;
 const eraseLine = "\r\u001b[2K";
 
 /** Chooses the form: on a terminal that can erase a line a bar, because the report has the rest; elsewhere a line for each check. */
@@ -32,7 +32,7 @@ export function createProgress(terminal: Terminal, form: ProgressForm, now: () =
   let isBarShown = false;
   const draw = () => {
     if (!isBarShown) return;
-    const bar = barText(counts, waiting[0], now() - startedAtMs, terminal.columns || defaultColumns);
+    const bar = barText(counts, waiting[0], now() - startedAtMs, terminal.columns);
     terminal.write(`${eraseLine}${bar}`);
   };
   return {
@@ -92,7 +92,7 @@ function resultLine(result: CheckResult, counts: ScanCounts, terminal: Terminal)
   const reason = result.reason === null || result.reason === "not_applicable" ? "" : `(${result.reason}) `;
   const label = stateLabels[stateOf(result)];
   const rest = printable(`${result.vuln_id} ${reason}${result.title}`);
-  return `${position} ${paintStatus(label.padEnd(6), label, terminal)} ${shorten(rest, defaultColumns - position.length - 8)}`;
+  return `${position} ${paintStatus(label.padEnd(6), label, terminal)} ${shorten(rest, resultColumns - position.length - 8)}`;
 }
 
 /** Output of `--verbose`, a line for each step; undefined without it. */

@@ -4,21 +4,18 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { latestScanId, oneScanProblems, withGateway } from "../../command_line/gateway_api.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { readOptionFile } from "../../command_line/files.ts";
 import { isUuid } from "../../shared/channel_name.ts";
-import { parseJsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
-import { ContentError, UsageError } from "../../shared/usage_error.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { readChecklist, withChecklistAnswers } from "../checklists/checklist.ts";
-import { maxArtifactsBytes } from "../evidence/artifacts_document.ts";
 import { maxReportBytes, toReport } from "../reports/read_report.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
 import { readReportTarget, writeNamedFile, writeReport, type WriteRun } from "./report_output.ts";
-import { openSource, parseEvidence, refuseFresh, reportOn, sourceOf, type Evidence, type Source } from "./sources.ts";
+import { openSource, readSaved, refuseFresh, reportOn, sourceOf, type Source } from "./sources.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
 export async function reportCommand(flags: Flags, io: CommandIo, source?: string): Promise<number> {
@@ -52,16 +49,8 @@ async function openNamed(source: string, flags: Flags, io: CommandIo): Promise<R
     () => false,
   );
   const named = { option: "the run, file or scan id", file: isFolder ? join(source, evidenceName) : source };
-  const opened = await readOptionFile({ ...named, maxBytes: maxArtifactsBytes }, parseNamed);
+  const opened = await readSaved(named);
   return "schema" in opened ? opened : sourceOf(opened, { command: "report", flags, io });
-}
-
-function parseNamed(text: string): Report | Evidence {
-  const stored = parseJsonObject(text);
-  if (stored?.["schema"] === "scanstream.report/1") return toReport(stored);
-  if (stored !== null && !String(stored["schema"]).startsWith("scanstream.artifacts/"))
-    throw new ContentError(["expected evidence (--save-artifacts), or a report (--format json)"]);
-  return parseEvidence(text);
 }
 
 async function reportOfGateway(scanId: string | undefined, flags: Flags, io: CommandIo): Promise<number> {

@@ -1,29 +1,41 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf } from "../../command_line/exit_code.ts";
 import { standardStream, writeWhole, type NamedFile } from "../../command_line/files.ts";
 import { writeLines } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Report } from "../../shared/report.ts";
-import { summarizeChecks } from "../../shared/rule_result.ts";
+import { openFindings, stateOf, summarizeChecks } from "../../shared/rule_result.ts";
+import { shellWord } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import { causesOf } from "../causes/causes.ts";
+import { carriedLines, type Checklist } from "../checklists/checklist.ts";
+import { checklistStatuses, type ChecklistStatus } from "../checklists/status.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
-import { applyGate } from "../decisions/fail_on.ts";
+import { applyGate, unreadRules } from "../decisions/fail_on.ts";
 import { sha256 } from "../digest.ts";
 import type { IdpError } from "../okta/idp_error.ts";
 import { reportedOrgPolicy } from "../org_policy/document.ts";
+import { hostOf, orgNameOf } from "../reports/benchmark_rules.ts";
+import { answersOf } from "../reports/checklists.ts";
 import { reportFormats } from "../reports/formats.ts";
-import { summaryLine } from "../reports/statement.ts";
+import { worstFirst } from "../reports/result_text.ts";
+import { overdueItems, summaryLine } from "../reports/statement.ts";
 import type { RenderOptions } from "../reports/report_format.ts";
 import { chooseFormats, fileNameOf, requireTarget, writeFormats, type WrittenFiles } from "../reports/write_reports.ts";
 import type { FinishedScan } from "../run_scan.ts";
 import type { Settings } from "../settings/read_settings.ts";
+import type { CommandName } from "../settings/setting.ts";
 import { readSigner, type Signer } from "../signing/keys.ts";
 import { signFiles } from "../signing/statement.ts";
-import { checklistLines, nextLines, overdueLines, writtenLines, type NextSource } from "./closing_lines.ts";
 import type { Criteria } from "./criteria.ts";
+
+/** More files than this are named on one line: what else a run has to say should stay on the screen. */
+const maxFileLines = 3;
+/** The rules that one line names before "and N more". */
+const maxNamed = 5;
 
 /** How and where a report is written. */
 export type ReportTarget = Awaited<ReturnType<typeof readReportTarget>>;
@@ -77,11 +89,8 @@ export async function saveArtifacts(text: string, { settings, io }: Criteria): P
   return true;
 }
 
-/** Facts of a report that its scan does not have. */
-interface ReportFacts {
-  readonly id?: string;
-  /** Absent: the scan is not registered at a gateway. */
-  readonly tenantId?: string | null;
+/** Facts of a report that its scan does not have; `tenant_id` is that of a scan at a gateway. */
+interface ReportFacts extends Partial<Pick<Report["scan"], "id" | "tenant_id">> {
   /** The evidence as it is in its file. */
   readonly text: string;
 }
@@ -90,7 +99,7 @@ interface ReportFacts {
 export function toReport(
   { status, results: found, document }: FinishedScan,
   { revision, decisions, checklist, orgPolicy, io }: Criteria,
-  { text, id = randomUUID(), tenantId = null }: ReportFacts,
+  { text, id = randomUUID(), tenant_id = null }: ReportFacts,
 ): Report {
   const { results, comparison, warnings } = applyDecisions(found, decisions, io.now().getTime(), checklist);
   writeLines(io, ...warnings);
@@ -99,7 +108,7 @@ export function toReport(
     ...(orgPolicy !== null && { org_policy: reportedOrgPolicy(orgPolicy, document.evaluated_at, sha256) }),
     benchmark: revision.benchmark.id,
     evidence_sha256: sha256(text),
-    scan: { id, tenant_id: tenantId, ...document.scan, status },
+    scan: { id, tenant_id, ...document.scan, status },
     summary: summarizeChecks(results),
     checks: results,
     baseline: comparison,
@@ -108,13 +117,16 @@ export function toReport(
 }
 
 /** Facts that writing a report needs of the run that it is about. */
-export interface WriteRun
-  extends NextSource, Pick<Criteria, "settings" | "io" | "revision" | "checklist" | "orgPolicy"> {
+export interface WriteRun extends Pick<Criteria, "settings" | "io" | "revision" | "checklist" | "orgPolicy"> {
   readonly target: ReportTarget;
   /** Evidence that this run wrote, which is signed along with the reports. */
   readonly evidenceFile?: string | undefined;
   /** False where evidence could not be written, which was said. */
   readonly areSaved?: boolean;
+  /** Evidence that was evaluated offline; absent: the org was scanned. */
+  readonly from?: string;
+  /** Set where other commands find this run. */
+  readonly isKept?: boolean;
 }
 
 /** Writes a report in the formats of the settings, signs it, and says what it wrote. `isBrief`: only what fits one screen of a terminal. */
@@ -196,4 +208,77 @@ export async function writeIdpError(error: IdpError, target: ReportTarget, io: C
   if (target.outputDir === null) return io.stdout(text);
   const file = join(target.outputDir.file, fileNameOf("scan", json));
   await writeNamedFile({ ...target.outputDir, file }, text, { io, isQuiet: true });
+}
+
+/** Lines that name the written files. */
+function writtenLines(files: readonly string[], outputDir: NamedFile | null): readonly string[] {
+  if (files.length <= maxFileLines || outputDir === null) return files.map((file) => `Wrote ${file}`);
+  return [`Wrote ${files.length} files to ${outputDir.file}: ${files.map((file) => basename(file)).join(", ")}`];
+}
+
+/** Lines about disagreements of the scan and the answers of people in the checklist. */
+export function checklistLines(report: Report, checklist: Checklist, revision: Revision): readonly string[] {
+  const { differences } = answersOf(report, { toolVersion: "", checklist, revision });
+  const { asset } = checklist;
+  // A full name says nothing of the port.
+  const isOfOther = ![hostOf(report), orgNameOf(report), ""].includes(asset.toLowerCase());
+  const labelOf = (status: ChecklistStatus) => checklistStatuses[status].label;
+  const named = differences.map(
+    ({ vulnId, answered, status }) => `${vulnId} (answered ${labelOf(answered)}, found ${labelOf(status)})`,
+  );
+  return [
+    ...(checklist.carried === null ? [] : carriedLines(checklist.name, checklist.carried)),
+    ...(isOfOther ? [`The checklist ${checklist.name} is about ${asset}; this scan is of ${orgNameOf(report)}`] : []),
+    ...(named.length === 0
+      ? []
+      : [
+          `${countOf(named.length, "checklist answer")} of ${checklist.name} ${named.length === 1 ? "contradicts" : "contradict"} this scan: ${listed(named)}`,
+        ]),
+  ];
+}
+
+/**
+ * The commands that a reader of the first screen needs next. After an offline run they stay offline. `again`: options of that command
+ * for the same organization and results.
+ */
+function nextLines(
+  report: Report,
+  { from, isKept = false, settings: { again } }: Pick<WriteRun, "from" | "isKept" | "settings">,
+): readonly string[] {
+  const evidence = from === undefined ? "" : ` --from-artifacts ${shellWord(from)}`;
+  const command = (name: CommandName, words = "") => `scanstream ${name}${words}${again(name)}${evidence}`;
+  const all = isKept
+    ? `Every rule and finding: ${command("report")}, or ${command("report")} -f html -o report`
+    : "Every rule and finding: add --verbose, or --format html --output report";
+  const unread = unreadRules(report);
+  // An interruption is the person's own.
+  const mayHelp = from === undefined && unread.some(({ reason }) => reason !== "interrupted");
+  if (unread.length > 0) return [all, ...(mayHelp ? [`Next: ${command("doctor")}`] : [])];
+  // Stdin cannot be read again, and other commands would answer about another run than one that is not kept.
+  if (from === undefined ? !isKept : from === standardStream) return [all];
+  const [worst] = report.checks
+    .filter((check) => openFindings(check).some(({ waived }) => !waived))
+    .toSorted(worstFirst);
+  if (worst === undefined) return [all];
+  const isFailing = stateOf(worst) === "fail";
+  const draft =
+    isFailing || report.org_policy !== undefined
+      ? []
+      : [`Your own policy decides more: ${command("org-policy", " draft")}`];
+  const then = isFailing ? `${command("fix")} -o fixes` : "answer it in a checklist or an attestation";
+  return [`Next: ${command("explain", ` ${worst.vuln_id}`)}, then ${then}`, ...draft, all];
+}
+
+/** Lines about findings that were planned to be remediated by now and still fail. */
+function overdueLines(report: Report): readonly string[] {
+  const named = overdueItems(report).map(
+    ({ check, finding: { plan } }) => `${check.vuln_id} (${plan?.remediation_date ?? ""})`,
+  );
+  if (named.length === 0) return [];
+  return [`${countOf(named.length, "finding")} past the planned remediation date: ${listed([...new Set(named)])}`];
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - maxNamed;
+  return `${names.slice(0, maxNamed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf } from "../../command_line/exit_code.ts";
@@ -6,6 +5,7 @@ import { requireWritable, standardStream } from "../../command_line/files.ts";
 import { printable, writeLines } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { builtIn } from "../catalog/catalog.ts";
 import { sha256 } from "../digest.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import { reportFormats } from "../reports/formats.ts";
@@ -24,7 +24,7 @@ import { keepRun } from "../runs/kept_runs.ts";
 import { signFiles } from "../signing/statement.ts";
 import { readStreamConfig, startPublishing } from "../streaming/start_publishing.ts";
 import { readCriteria } from "./criteria.ts";
-import { endOf, writeGitHubFeedback } from "./github_actions.ts";
+import { writeGitHubFeedback } from "./github_actions.ts";
 import { createProgress, newProgress, type Progress } from "./progress.ts";
 import { finishScan, readReportTarget, readSigning, saveArtifacts, toReport, writeIdpError } from "./report_output.ts";
 import { decided, openSource, reportOn, scanOrg } from "./sources.ts";
@@ -38,12 +38,14 @@ export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> 
     if (only === undefined || others.length > 0) return await scanSeveral(organizations, io);
     const settings = readConnectedSettings(only);
     const { run, revision } = await prepareScan(settings, io, newProgress(settings, io));
-    const { outcome, report, line } = await run();
-    const reports = report === null ? [] : [{ name: null, report, revision }];
-    await writeGitHubFeedback(reports, io, endOf(outcome, line));
-    return exitCodes[outcome];
+    const end = await run();
+    await writeGitHubFeedback([{ ...end, name: null, revision }], io);
+    return exitCodes[end.outcome];
   } catch (error) {
-    if (error instanceof UsageError) await writeGitHubFeedback([], io, endOf("usage", error.message));
+    if (error instanceof UsageError) {
+      const end = { outcome: "usage", line: error.message, report: null } as const;
+      await writeGitHubFeedback([{ ...end, name: null, revision: builtIn }], io);
+    }
     throw error;
   }
 }
@@ -82,9 +84,9 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
       "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
     ]);
   const { report, run } = await reportOn(await openSource("evaluate", flags, io), io);
-  const { outcome, line } = await finishScan(report, { ...run, from: file });
-  await writeGitHubFeedback([{ name: null, report, revision: run.revision }], io, endOf(outcome, line));
-  return exitCodes[outcome];
+  const end = await finishScan(report, { ...run, from: file });
+  await writeGitHubFeedback([{ ...end, name: null, revision: run.revision }], io);
+  return exitCodes[end.outcome];
 }
 
 /** A scan for which everything was read that can be refused before the first request to the provider. */
@@ -129,8 +131,7 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     } finally {
       await stream?.end(scan.status, decided(scan.results, criteria));
     }
-    const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
-    const report = toReport(scan, criteria, { text, id, tenantId });
+    const report = toReport(scan, criteria, { text, ...stream?.registered() });
     const isWhole = scan.status === "completed" && !isNarrowed(settings);
     const isKept = isWhole && (await keepRun({ document: scan.document, report }, criteria));
     const saved = areSaved ? evidenceFile?.file : undefined;
@@ -183,16 +184,11 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
   const outcome = worstOf(all.map(({ end }) => end?.outcome ?? "interrupted"));
   const times = { started_at: startedAt, ended_at: io.now().toISOString(), exit_code: exitCodes[outcome] };
   const summary = summarize(all, times);
-  io.stdout(summaryTable(summary, io.terminal.columns || 80));
+  io.stdout(summaryTable(summary, io.terminal.columns));
   const { files, problems: unwritten } = await writeFormats(summary, {}, target);
   writeLines(io, ...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...unwritten);
-  const reports = all.flatMap(({ name, revision, end }) =>
-    end === null || end.report === null ? [] : [{ name, report: end.report, revision }],
-  );
-  const problems = all.flatMap(({ name, end }) =>
-    end === null || end.outcome === "ok" ? [] : [`${name}: ${end.line}`],
-  );
-  await writeGitHubFeedback(reports, io, { overview: summaryMarkdown(summary), problems });
+  const ended = all.flatMap(({ name, revision, end }) => (end === null ? [] : { ...end, name, revision }));
+  await writeGitHubFeedback(ended, io, summaryMarkdown(summary));
   if (bugs.length > 0) throw bugs[0];
   return exitCodes[worstOf([outcome, unwritten.length > 0 && "usage"])];
 }

@@ -28,7 +28,7 @@ export async function setupCommand(flags: Flags, io: CommandIo): Promise<number>
   const file = settings.config?.file ?? configFileName;
   const say = (text: string) => {
     const margin = /^ +\d\. /.exec(text)?.[0].length ?? 0;
-    for (const line of wrapped(text, margin, Math.min(io.terminal.columns || 80, 80))) io.terminal.write(`${line}\n`);
+    for (const line of wrapped(text, margin, Math.min(io.terminal.columns, 80))) io.terminal.write(`${line}\n`);
   };
   const ask = settings.yes || io.ask === null ? null : asking(io.ask, say);
   let close = async () => {};

@@ -3,11 +3,12 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { writeLines } from "../../command_line/terminal.ts";
 import { parseJsonObject } from "../../shared/json.ts";
-import type { CheckResult } from "../../shared/report.ts";
+import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
-import { UsageError } from "../../shared/usage_error.ts";
+import { ContentError, UsageError } from "../../shared/usage_error.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
-import { maxReportBytes } from "../reports/read_report.ts";
+import { maxReportBytes, parseReport } from "../reports/read_report.ts";
+import { parseJsonText } from "../evidence/json_text.ts";
 import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { connect } from "../okta/connection.ts";
 import { evaluateTraced, runScan, toContext, type FinishedScan } from "../run_scan.ts";
@@ -76,7 +77,7 @@ async function scanNow(settings: ConnectedSettings, io: CommandIo): Promise<Sour
   return { settings, document: scan.document, text, id: report.scan.id };
 }
 
-export type Evidence = Pick<Source, "document" | "text">;
+type Evidence = Pick<Source, "document" | "text">;
 
 /** Evidence of a file, with the settings of its organization. */
 export async function sourceOf(
@@ -91,9 +92,22 @@ function readEvidence(source: NamedFile): Promise<Evidence> {
   return readOptionFile({ ...source, maxBytes: maxArtifactsBytes }, parseEvidence);
 }
 
-/** Throws `ContentError`. */
-export function parseEvidence(text: string): Evidence {
+function parseEvidence(text: string): Evidence {
   return { document: parseArtifacts(text), text };
+}
+
+/** Reads a report, or evidence. Throws `UsageError` naming the file and what is wrong. */
+export function readSaved(source: NamedFile): Promise<Report | Evidence> {
+  return readOptionFile({ ...source, maxBytes: maxReportBytes }, (text) => {
+    // Parsed once, because a file may have 256 MiB.
+    const schema = /"schema"\s*:\s*"([a-z._]{1,60}\/\d+(?:\.\d+)?)"/.exec(text)?.[1];
+    if (schema === "scanstream.report/1") return parseReport(text);
+    if (schema?.startsWith("scanstream.artifacts/")) return parseEvidence(text);
+    // A file that is broken JSON is refused for that.
+    if (schema === undefined) parseJsonText(text);
+    const found = schema === undefined ? "it has no schema" : `it has the schema "${schema}"`;
+    throw new ContentError([`${found}: expected a report (--format json) or evidence (--save-artifacts)`]);
+  });
 }
 
 /** Evaluates evidence offline. Unless checks are named, one whose evidence was not collected is left out. */

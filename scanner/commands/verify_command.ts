@@ -1,6 +1,6 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { printable } from "../../command_line/terminal.ts";
+import { printLines } from "../../command_line/terminal.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
 import { NotProven } from "../signing/statement.ts";
@@ -20,12 +20,11 @@ export async function verifyCommand(flags: Flags, io: CommandIo, path = ""): Pro
   const expected = { orgUrl: expectedOrg, since, revision: await readRevision(settings.benchmark) };
   const verifier = await readVerifier(key);
   try {
-    const lines = await verifyPath(path, verifier, expected);
-    io.stdout(`${lines.map((line) => printable(line)).join("\n")}\nVerified\n`);
+    printLines(io, ...(await verifyPath(path, verifier, expected)), "Verified");
     return exitCodes.ok;
   } catch (error) {
     if (!(error instanceof NotProven)) throw error;
-    io.stdout(`NOT VERIFIED: ${printable(error.message)}\n`);
+    printLines(io, `NOT VERIFIED: ${error.message}`);
     return exitCodes.findings;
   }
 }

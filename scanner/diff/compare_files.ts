@@ -1,13 +1,9 @@
-import type { CheckResult } from "../../shared/report.ts";
-import { ContentError, UsageError } from "../../shared/usage_error.ts";
-import { readOptionFile } from "../../command_line/files.ts";
+import type { CheckResult, Report } from "../../shared/report.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn, catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { ownValues, type OrgPolicy } from "../org_policy/document.ts";
-import type { CollectedArtifacts } from "../evidence/artifacts.ts";
-import { artifactsSchema, parseArtifacts } from "../evidence/artifacts_document.ts";
-import { maxReportBytes, parseReport } from "../reports/read_report.ts";
-import { parseJsonText } from "../evidence/json_text.ts";
+import { artifactsSchema, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { toContext } from "../run_scan.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
 import { compareConfiguration } from "./compare_configuration.ts";
@@ -15,63 +11,30 @@ import { compareFindings, isJudged } from "./compare_findings.ts";
 import { pairUp } from "./compare_values.ts";
 import { findingChanges, objectChanges, type Diff, type DiffSide } from "./diff_schema.ts";
 
-/** One of the two files of `diff`: a report, or evidence. */
+/** One of the two files of `diff`. */
 export interface ComparedFile {
-  readonly about: DiffSide;
-  /** Null for a report. */
-  readonly artifacts: CollectedArtifacts | null;
-  /** Evidence is evaluated by the document of its organization. */
-  readonly resultsBy: (orgPolicy: OrgPolicy | null) => readonly CheckResult[];
-}
-
-/** Reads a report or an evidence file; throws `UsageError` naming the file and what is wrong. */
-export async function readComparedFile(file: string): Promise<ComparedFile> {
-  return readOptionFile({ option: "the file", file, maxBytes: maxReportBytes }, (content) =>
-    parseComparedFile(content, file),
-  );
-}
-
-function parseComparedFile(content: string, file: string): ComparedFile {
-  const schema = /"schema"\s*:\s*"([a-z._]{1,60}\/\d+(?:\.\d+)?)"/.exec(content)?.[1];
-  if (schema === artifactsSchema) {
-    const { scan, evaluated_at: evaluatedAt, checks, artifacts } = parseArtifacts(content);
-    const { org_url: orgUrl, engine, ended_at } = scan;
-    const about = { file, org_url: orgUrl, benchmark: builtIn.benchmark.id, ended_at, scan_id: null };
-    const evaluated = catalog.filter(({ name }) => checks.includes(name));
-    const resultsBy = (orgPolicy: OrgPolicy | null) => {
-      const context = toContext({ engine, orgUrl, evaluatedAt, orgPolicy });
-      return evaluated.map((check) => evaluateCheck(check, artifacts, context));
-    };
-    return { about, artifacts, resultsBy };
-  }
-  if (schema !== "scanstream.report/1") {
-    // A file that is broken JSON is refused for that.
-    if (schema === undefined) parseJsonText(content);
-    const found = schema === undefined ? "it has no schema" : `it has the schema "${schema}"`;
-    throw new ContentError([`${found}: expected a report (--format json) or evidence (--save-artifacts)`]);
-  }
-  const { scan, checks, benchmark = builtIn.benchmark.id } = parseReport(content);
-  const about = { file, org_url: scan.org_url, benchmark, ended_at: scan.ended_at, scan_id: scan.id };
-  return { about, artifacts: null, resultsBy: () => checks };
+  readonly file: string;
+  readonly content: Report | ArtifactsDocument;
 }
 
 /** Compares two files; throws `UsageError` where the two cannot be compared. */
 export function compareFiles(before: ComparedFile, after: ComparedFile, orgPolicy: OrgPolicy | null): Diff {
   requireComparable(before, after);
-  const [was, is] = [before.resultsBy(orgPolicy), after.resultsBy(orgPolicy)];
-  const rules = before.about.benchmark === after.about.benchmark ? null : compareRules(was, is);
+  const [old, now] = [toSide(before), toSide(after)];
+  const [was, is] = [resultsOf(before.content, orgPolicy), resultsOf(after.content, orgPolicy)];
+  const rules = old.benchmark === now.benchmark ? null : compareRules(was, is);
   const ofRules = new Set(rules?.map(({ check }) => check));
   const isShared = ({ check }: CheckResult) => !ofRules.has(check);
   const { changes, notCompared } = compareFindings(was.filter(isShared), is.filter(isShared));
   const { objects = null, evidence = [] } =
-    before.artifacts === null || after.artifacts === null
-      ? {}
-      : compareConfiguration(before.artifacts, after.artifacts, ownValues(orgPolicy, after.about.ended_at));
+    isEvidence(before.content) && isEvidence(after.content)
+      ? compareConfiguration(before.content.artifacts, after.content.artifacts, ownValues(orgPolicy, now.ended_at))
+      : {};
   return {
     schema: "scanstream.diff/1",
     kind: objects === null ? "reports" : "artifacts",
-    before: before.about,
-    after: after.about,
+    before: old,
+    after: now,
     identical: changes.length === 0 && (objects?.length ?? 0) === 0,
     summary: {
       findings: countChanges(findingChanges, changes),
@@ -85,15 +48,32 @@ export function compareFiles(before: ComparedFile, after: ComparedFile, orgPolic
   };
 }
 
+function isEvidence(content: Report | ArtifactsDocument): content is ArtifactsDocument {
+  return content.schema === artifactsSchema;
+}
+
+function toSide({ file, content }: ComparedFile): DiffSide {
+  const { org_url, ended_at } = content.scan;
+  const { benchmark = builtIn.benchmark.id, scan } = isEvidence(content) ? { scan: { id: null } } : content;
+  return { file, org_url, benchmark, ended_at, scan_id: scan.id };
+}
+
+/** Evidence is evaluated by the document of its organization. */
+function resultsOf(content: Report | ArtifactsDocument, orgPolicy: OrgPolicy | null): readonly CheckResult[] {
+  if (!isEvidence(content)) return content.checks;
+  const { scan, evaluated_at: evaluatedAt, checks, artifacts } = content;
+  const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, orgPolicy });
+  return catalog.filter(({ name }) => checks.includes(name)).map((check) => evaluateCheck(check, artifacts, context));
+}
+
 function requireComparable(before: ComparedFile, after: ComparedFile): void {
-  const [old, now] = [before.about, after.about];
   const fail = (problem: string) =>
-    new UsageError([`Cannot compare ${JSON.stringify(old.file)} with ${JSON.stringify(now.file)}: ${problem}`]);
-  const kindOf = ({ artifacts }: ComparedFile) => (artifacts === null ? "a report" : "evidence");
-  if (kindOf(before) !== kindOf(after))
-    throw fail(`one is ${kindOf(before)}, the other ${kindOf(after)}; give two reports or two evidence files`);
-  if (originOf(old.org_url) !== originOf(now.org_url))
-    throw fail(`one is about ${old.org_url}, the other about ${now.org_url}; give two files of one organization`);
+    new UsageError([`Cannot compare ${JSON.stringify(before.file)} with ${JSON.stringify(after.file)}: ${problem}`]);
+  const [kind, other] = [before, after].map(({ content }) => (isEvidence(content) ? "evidence" : "a report"));
+  if (kind !== other) throw fail(`one is ${kind}, the other ${other}; give two reports or two evidence files`);
+  const [org, otherOrg] = [before.content.scan.org_url, after.content.scan.org_url];
+  if (originOf(org) !== originOf(otherOrg))
+    throw fail(`one is about ${org}, the other about ${otherOrg}; give two files of one organization`);
 }
 
 /** A rule whose text changed has another id in DISA's revision; one that its check was not written for says so itself. */

@@ -2,7 +2,7 @@ import { vulnIdOf } from "../../shared/rule_names.ts";
 import { categoryNames } from "../../shared/severity.ts";
 import { objectChanges, type Diff, type FindingChange, type ObjectChange } from "./diff_schema.ts";
 import { shorten, toLine } from "../../shared/text.ts";
-import { fitText } from "../explain/explain_text.ts";
+import { fitText } from "../../command_line/terminal.ts";
 import { verdictOf } from "../reports/result_text.ts";
 
 const maxValueLength = 200;
@@ -28,7 +28,7 @@ export function renderText(diff: Diff, { width }: { readonly width: number }): s
     summaryText(diff),
     "",
   ];
-  return fitText(lines.join("\n"), Math.max(width || 80, 40));
+  return fitText(lines.join("\n"), Math.max(width, 40));
 }
 
 const findingTitles: Readonly<Record<FindingChange["change"], string>> = {

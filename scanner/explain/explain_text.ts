@@ -1,4 +1,4 @@
-import { wrapped } from "../../command_line/terminal.ts";
+import { fitText } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { listTexts } from "../checks/parsing/names.ts";
 import { verdictOf } from "../reports/result_text.ts";
@@ -20,15 +20,6 @@ export function explanationText(explained: OrgExplanation, width: number): strin
     ...read.map(({ request, at, state }) => `  ${request} at ${at}${state === "obtained" ? "" : ` (${state})`}`),
   ];
   return fitText(`${lines.join("\n")}\n`, width);
-}
-
-/** Breaks the lines that are too long for a terminal of this width, each behind its own margin. */
-export function fitText(text: string, width: number): string {
-  const marginOf = (line: string) => (/^[ →]*/.exec(line)?.[0].length ?? 0) + 2;
-  return text
-    .split("\n")
-    .flatMap((line) => wrapped(line, marginOf(line), width))
-    .join("\n");
 }
 
 function findingLines(finding: ExplainedFinding): readonly string[] {

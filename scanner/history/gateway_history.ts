@@ -45,7 +45,7 @@ export async function readGatewayHistory(
   return { schema: "scanstream.history/1", from: times.from, to, organizations };
 }
 
-/** The organizations of an id, an address, a host or its first label. Throws `UsageError` without a match. */
+/** The organizations of an id, an address, a host with or without its port, or its first label. Throws `UsageError` without a match. */
 export function chooseOrganizations<Known extends { readonly id?: string; readonly org_url: string }>(
   name: string,
   known: readonly Known[],
@@ -53,7 +53,8 @@ export function chooseOrganizations<Known extends { readonly id?: string; readon
   const wanted = name.trim().toLowerCase();
   const found = known.filter(({ id, org_url: orgUrl }) => {
     const host = orgUrl.replace(/^https?:\/\//, "");
-    return [id, orgUrl, host, host.split(".")[0]].includes(wanted) || originOf(wanted) === orgUrl;
+    const name = host.replace(/:\d+$/, "");
+    return [id, orgUrl, host, name, name.split(".")[0]].includes(wanted) || originOf(wanted) === orgUrl;
   });
   if (found.length > 0) return found;
   const names = known.map((one) => one.org_url);

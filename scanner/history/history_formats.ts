@@ -16,7 +16,7 @@ export const historyFormats: readonly Format<History, { readonly width: number }
     render(history, { width }) {
       // A table is narrower than any terminal; the text around it is wrapped.
       return historyLines(history)
-        .flatMap((line) => (typeof line === "string" ? wrapped(line, 2, Math.max(width || 80, 60)) : columnLines(line)))
+        .flatMap((line) => (typeof line === "string" ? wrapped(line, 2, Math.max(width, 60)) : columnLines(line)))
         .map((line) => `${line}\n`)
         .join("");
     },

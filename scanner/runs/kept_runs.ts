@@ -25,9 +25,10 @@ interface KeptBy {
   readonly io: Pick<CommandIo, "terminal">;
 }
 
-/** Names of the organizations that have runs. */
-export function keptHosts(): Promise<readonly string[]> {
-  return foldersIn(runsFolder);
+/** The organizations that have runs, as `--org-url` takes them. */
+export async function keptHosts(): Promise<readonly string[]> {
+  const folders = await foldersIn(runsFolder);
+  return folders.map((name) => name.replace(/_(\d+)$/, ":$1"));
 }
 
 /**
@@ -35,10 +36,11 @@ export function keptHosts(): Promise<readonly string[]> {
  * runs that began earlier.
  */
 export async function listRuns(orgUrl: string | null, before?: string) {
-  const hosts = orgUrl === null ? await keptHosts() : [hostName(orgUrl)];
-  const [host, ...others] = hosts;
-  if (others.length > 0)
-    throw new UsageError([`Runs of several organizations are kept, ${hosts.join(", ")}: choose one with --org-url`]);
+  const [host, ...others] = orgUrl === null ? await foldersIn(runsFolder) : [hostName(orgUrl)];
+  if (others.length > 0) {
+    const hosts = (await keptHosts()).join(", ");
+    throw new UsageError([`Runs of several organizations are kept, ${hosts}: choose one with --org-url`]);
+  }
   if (host === undefined) return [];
   const times = await timesIn(join(runsFolder, host));
   const earlier = before === undefined ? times : times.filter((time) => time < nameOf(before));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { builtIn } from "../../../scanner/catalog/catalog.ts";
 import { benchmarkRules } from "../../../scanner/reports/benchmark_rules.ts";
 import { parseChecklist } from "../../../scanner/checklists/checklist.ts";
-import { checklistLines } from "../../../scanner/commands/closing_lines.ts";
+import { checklistLines } from "../../../scanner/commands/report_output.ts";
 import { importToStigManager } from "../../support/checklist_reports.ts";
 import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
 
