@@ -240,8 +240,8 @@ function rateLimitResult(sender: RequestSender): StepResult {
   const [lowest] = limits.toSorted((one, other) => one.limit - other.limit);
   if (lowest === undefined)
     return ok("rate_limits", "The organization sends no rate limits; after a 429 the scanner waits");
-  const busy = limits.filter(({ limit, remaining }) => limit >= 10 && remaining < limit / 10);
-  const detail = `The lowest of ${limits.length} limits is ${lowest.limit} a minute (${lowest.family})`;
+  const busy = limits.filter(({ limit, remaining }) => remaining < Math.max(1, limit / 10));
+  const detail = `The lowest of ${limits.length} limits is ${lowest.limit} a minute (${lowest.family}), of which ${lowest.remaining} are left`;
   if (busy.length === 0) return ok("rate_limits", detail);
   const names = busy.map(({ family, limit, remaining }) => `${family}: ${remaining} of ${limit} left`).join(", ");
   return warn(

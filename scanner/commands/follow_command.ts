@@ -113,8 +113,8 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
   }
 }
 
-/** Indents the rest of a long line, so that times alone stand at the left. */
-const margin = " ".repeat("00:00:00Z  ".length);
+/** Indents the rest of a long line, so that dates alone stand at the left. */
+const margin = " ".repeat("2026-01-31 ".length);
 
 /** Two followers would overwrite each other's state. A place that knows no locks is used without one. */
 async function lockDirectory(directory: string): Promise<StateLock> {

@@ -7,6 +7,7 @@ import { stateLabels } from "../reports/result_text.ts";
 import { shorten, toPrintableJson } from "../../shared/text.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { StigRule } from "../catalog/catalog.ts";
+import { isUnreadable } from "../../shared/history/observation.ts";
 import {
   alsoText,
   decisionText,
@@ -35,8 +36,21 @@ export function changeTexts(lines: readonly (ChangeLine | WatchLine)[], options:
   const changes = lines.filter((line) => line.schema === "scanstream.change/1");
   const starts = changes.filter(({ cause }) => cause === "start");
   const isLong = starts.length > maxStartLines;
-  const groups = groupChanges(isLong ? changes.filter(({ cause }) => cause !== "start") : changes);
+  const others = isLong ? changes.filter(({ cause }) => cause !== "start") : changes;
+  const groups = groupChanges(others.filter((line) => !standsForObjects(line, others)));
   return [...(isLong ? [startText(starts)] : []), ...groups.flatMap((group) => groupTexts(group, options))];
+}
+
+/** True for the finding of a list that could not be read, or can be again, where those of its objects say the same. */
+function standsForObjects({ resource, check, from, to }: ChangeLine, lines: readonly ChangeLine[]): boolean {
+  if (resource.type !== "org" || (from !== null && to !== null)) return false;
+  const { reason } = from ?? to ?? {};
+  const ofObjects = lines.filter((line) => line.check === check && line.resource.type !== "org");
+  return (
+    reason !== undefined &&
+    isUnreadable({ reason }) &&
+    ofObjects.some((line) => (from === null ? line.to : line.from)?.reason === reason)
+  );
 }
 
 function groupTexts(group: readonly ChangeLine[], options: TextOptions): readonly string[] {
@@ -71,7 +85,7 @@ function changeText(line: ChangeLine, options: TextOptions): string {
 }
 
 function timeOf({ seen_at: seenAt }: ChangeLine): string {
-  return `${seenAt.slice(11, 19)}Z`;
+  return `${seenAt.slice(0, 10)} ${seenAt.slice(11, 19)}Z`;
 }
 
 function verdict(value: Verdict | null, isWaived: boolean, options: { readonly color: boolean }): string {

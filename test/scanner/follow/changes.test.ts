@@ -80,7 +80,7 @@ describe("changeTexts", () => {
   it("counts the first results of an org in one line, where they would fill a screen", () => {
     const starts = Array.from({ length: 21 }, () => line({ from: null, cause: "start" }));
     expect(changeTexts([...starts, line({ cause: "reconciliation" })], table)).toEqual([
-      '14:03:12Z  First results: 21 findings, 0 PASS, 21 FAIL, 0 MANUAL, 0 N/A. "scanstream scan" shows them',
+      '2026-11-01 14:03:12Z  First results: 21 findings, 0 PASS, 21 FAIL, 0 MANUAL, 0 N/A. "scanstream scan" shows them',
       expect.stringContaining("PASS → FAIL"),
     ]);
     expect(changeTexts(starts.slice(1), table)).toHaveLength(20);
