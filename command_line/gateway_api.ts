@@ -52,7 +52,8 @@ export async function withGateway<Result>(
     if (error instanceof UsageError && !(error instanceof ContentError)) throw error;
     if (io.interrupted.aborted) return exitCodes.interrupted;
     if (io.stdoutFailed.aborted) return exitCodes.usage;
-    writeLines(io, `Cannot ${what}: ${problemOf(error)}`);
+    // The error of a stream begins with the same words, and its address.
+    writeLines(io, `Cannot ${what}: ${problemOf(error).replace(/^Cannot follow "[^"]*": /, "")}`);
     return isWrongRequest(error) ? refused : exitCodes.refused;
   }
 }

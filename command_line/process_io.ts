@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { Socket } from "node:net";
+import { createInterface } from "node:readline/promises";
 import packageJson from "../package.json" with { type: "json" };
-import { createAsk } from "./ask.ts";
 import { wrapLines } from "./terminal.ts";
 import type { CommandIo } from "./command_io.ts";
 
@@ -76,4 +76,27 @@ export function wantsColor(stream: { readonly isTTY: boolean }, env: CommandIo["
   const { NO_COLOR = "", FORCE_COLOR = "", TERM } = env;
   if (FORCE_COLOR !== "") return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
   return NO_COLOR === "" && stream.isTTY && TERM !== "dumb";
+}
+
+/**
+ * Asks on the terminal, and gives the line that a person types; null when the person interrupts or closes the input. Null
+ * instead of a function: nobody sits there. The terminal itself edits the line, so that Ctrl-C stays a signal.
+ */
+function createAsk(interrupted: AbortSignal): ((question: string) => Promise<string | null>) | null {
+  const { stdin, stderr } = process;
+  if (!stdin.isTTY || !stderr.isTTY) return null;
+  return async (question) => {
+    const lines = createInterface({ input: stdin, output: stderr, terminal: false });
+    const closed = new Promise<null>((resolve) => {
+      lines.once("close", () => resolve(null));
+    });
+    try {
+      return await Promise.race([lines.question(question, { signal: interrupted }), closed]);
+    } catch (error) {
+      if (interrupted.aborted) return null;
+      throw error;
+    } finally {
+      lines.close();
+    }
+  };
 }

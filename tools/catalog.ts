@@ -1,7 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { builtIn, type BenchmarkFile, type StigRule } from "../scanner/catalog/catalog.ts";
-import { readStigFile } from "../scanner/revisions/read_stig_file.ts";
-import type { DisaBenchmark } from "../scanner/revisions/read_xccdf.ts";
+import { readStigFile, type DisaBenchmark } from "../scanner/revisions/read_stig_file.ts";
 import { isSameText, toRevision } from "../scanner/revisions/revision.ts";
 
 /**

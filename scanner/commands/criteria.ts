@@ -13,7 +13,7 @@ import { fetchDecisions, mergeDecisions } from "../decisions/gateway_decisions.t
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { lastRun, listRuns } from "../runs/kept_runs.ts";
-import { readRevision } from "../revisions/read_stig_file.ts";
+import { readRevision } from "../revisions/revision.ts";
 import type { Settings } from "../settings/read_settings.ts";
 import { isSameOrg } from "../settings/values.ts";
 

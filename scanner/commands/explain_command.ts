@@ -8,7 +8,7 @@ import { levelOf } from "../reports/benchmark_rules.ts";
 import { findCheck } from "../catalog/select_checks.ts";
 import { explainOrg } from "../explain/explain_org.ts";
 import { explanationText } from "../explain/explain_text.ts";
-import { readRevision } from "../revisions/read_stig_file.ts";
+import { readRevision } from "../revisions/revision.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { ownValues } from "../org_policy/document.ts";
 import { keptHosts } from "../runs/kept_runs.ts";

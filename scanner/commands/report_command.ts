@@ -10,7 +10,7 @@ import { summarizeChecks } from "../../shared/rule_result.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { readChecklist, withChecklistAnswers } from "../checklists/checklist.ts";
 import { maxReportBytes, toReport } from "../reports/read_report.ts";
-import { readRevision } from "../revisions/read_stig_file.ts";
+import { readRevision } from "../revisions/revision.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";

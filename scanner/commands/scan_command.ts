@@ -89,9 +89,7 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
   return exitCodes[end.outcome];
 }
 
-/** A scan for which everything was read that can be refused before the first request to the provider. */
-type PreparedScan = Awaited<ReturnType<typeof prepareScan>>;
-
+/** Reads everything that can be refused before the first request to the provider. */
 async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress: Progress) {
   const { saveArtifacts: evidenceFile } = settings;
   const { orgUrl, clientId: client_id } = settings.connection;
@@ -161,7 +159,6 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
   const target = { name: "summary", formats: summaryFormats, outputDir: output, stdout: () => {} };
   await requireTarget(target);
 
-  const ends = new Map<PreparedScan, ScanEnd>();
   const bugs: unknown[] = [];
   const queue = scans.values();
   const work = async () => {
@@ -174,20 +171,19 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
         const line = "The scanner failed: a bug";
         return { outcome: "bug", report: null, error: { code: "internal_error", message: line, remedy: null }, line };
       });
-      ends.set(scan, { ...end, durationMs: Math.round(performance.now() - startedAtMs) });
+      scan.end = { ...end, durationMs: Math.round(performance.now() - startedAtMs) };
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
 
   for (const { name, output: own } of scans) if (own() !== "") io.stdout(`${name}\n\n${own()}\n`);
-  const all = scans.map((scan) => ({ ...scan, end: ends.get(scan) ?? null }));
-  const outcome = worstOf(all.map(({ end }) => end?.outcome ?? "interrupted"));
+  const outcome = worstOf(scans.map(({ end }) => end?.outcome ?? "interrupted"));
   const times = { started_at: startedAt, ended_at: io.now().toISOString(), exit_code: exitCodes[outcome] };
-  const summary = summarize(all, times);
+  const summary = summarize(scans, times);
   io.stdout(summaryTable(summary, io.terminal.columns));
   const { files, problems: unwritten } = await writeFormats(summary, {}, target);
   writeLines(io, ...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...unwritten);
-  const ended = all.flatMap(({ name, revision, end }) => (end === null ? [] : { ...end, name, revision }));
+  const ended = scans.flatMap(({ name, revision, end }) => (end === null ? [] : { ...end, name, revision }));
   await writeGitHubFeedback(ended, io, summaryMarkdown(summary));
   if (bugs.length > 0) throw bugs[0];
   return exitCodes[worstOf([outcome, unwritten.length > 0 && "usage"])];
@@ -239,5 +235,6 @@ async function prepareOne(settings: ConnectedSettings, io: CommandIo) {
   const terminal = { ...io.terminal, isTTY: false, write };
   const own = { ...io, terminal, stdout: (text: string) => void kept.push(text) };
   const progress = createProgress(terminal, settings.quiet ? "quiet" : "totals");
-  return { ...(await prepareScan(settings, own, progress)), output: () => kept.join("") };
+  const end: ScanEnd | null = null;
+  return { ...(await prepareScan(settings, own, progress)), output: () => kept.join(""), end: end as ScanEnd | null };
 }

@@ -2,7 +2,7 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { printLines } from "../../command_line/terminal.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { readRevision } from "../revisions/read_stig_file.ts";
+import { readRevision } from "../revisions/revision.ts";
 import { NotProven } from "../signing/statement.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";

@@ -44,13 +44,10 @@ export function changeTexts(lines: readonly (ChangeLine | WatchLine)[], options:
 /** True for the finding of a list that could not be read, or can be again, where those of its objects say the same. */
 function standsForObjects({ resource, check, from, to }: ChangeLine, lines: readonly ChangeLine[]): boolean {
   if (resource.type !== "org" || (from !== null && to !== null)) return false;
-  const { reason } = from ?? to ?? {};
-  const ofObjects = lines.filter((line) => line.check === check && line.resource.type !== "org");
-  return (
-    reason !== undefined &&
-    isUnreadable({ reason }) &&
-    ofObjects.some((line) => (from === null ? line.to : line.from)?.reason === reason)
-  );
+  const reason = (from ?? to)?.reason ?? null;
+  if (reason === null || !isUnreadable({ reason })) return false;
+  const isSame = (other: ChangeLine) => (from === null ? other.to : other.from)?.reason === reason;
+  return lines.some((other) => other.check === check && other.resource.type !== "org" && isSame(other));
 }
 
 function groupTexts(group: readonly ChangeLine[], options: TextOptions): readonly string[] {

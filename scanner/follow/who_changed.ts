@@ -4,7 +4,8 @@ import { isJsonObject } from "../../shared/json.ts";
 import type { FindingResource } from "../../shared/report.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { consoleSettings } from "../evidence/listed_objects.ts";
-import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
+import { objectLists, type ObjectList } from "../evidence/org_objects.ts";
+import { pairUp } from "../diff/compare_values.ts";
 import { actedOn, type LogEvent, type Relevant } from "./log_event.ts";
 
 /**
@@ -50,24 +51,14 @@ export function relateObjects(
 
 /** Objects that differ between two states of lists that are whole in both, and the objects that they are parts of. */
 function changedIds(before: readonly ObjectList[], after: readonly ObjectList[]): ReadonlySet<string> {
-  const keyOf = ({ artifact, parent }: ObjectList) => JSON.stringify([artifact, parent?.id]);
-  const old = new Map(before.map((list) => [keyOf(list), list]));
-  const ids = new Set<string>();
-  for (const list of after) {
-    const earlier = old.get(keyOf(list));
-    if (earlier?.state !== "obtained" || list.state !== "obtained") continue;
-    const [was, is] = [byIdOf(earlier), byIdOf(list)];
-    for (const object of [...was.values(), ...is.values()]) {
-      if (JSON.stringify(was.get(object.id)?.value) === JSON.stringify(is.get(object.id)?.value)) continue;
-      ids.add(object.id);
-      if (object.parent !== null) ids.add(object.parent.id);
-    }
-  }
-  return ids;
-}
-
-function byIdOf({ objects }: ObjectList): ReadonlyMap<string, OrgObject> {
-  return new Map(objects.map((object) => [object.id, object]));
+  const lists = pairUp(before, after, { idOf: ({ artifact, parent }) => JSON.stringify([artifact, parent?.id]) });
+  const changed = lists.pairs.flatMap(([old, now]) => {
+    if (old.state !== "obtained" || now.state !== "obtained") return [];
+    const { pairs, removed, added } = pairUp(old.objects, now.objects, { idOf: ({ id }) => id });
+    const moved = pairs.filter(([was, is]) => JSON.stringify(was.value) !== JSON.stringify(is.value));
+    return [...removed, ...added, ...moved.map(([, is]) => is)];
+  });
+  return new Set(changed.flatMap(({ id, parent }) => [id, ...(parent === null ? [] : [parent.id])]));
 }
 
 /** Every text within a value, among which are the ids that it refers to; a link stands for the id at its end. */

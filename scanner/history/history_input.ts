@@ -89,21 +89,22 @@ function documentsOf({ documented }: OrganizationInput, period: Span, rules: Rea
 
 /** Observations of a monitor. A result that moved while it did not poll is known at that moment only. */
 function observationsOf({ ids, spans, lines }: MonitorInput): readonly RunObservation[] {
-  const events: readonly { at: number; order: number; moved?: Results; polls?: boolean }[] = [
-    ...mergeSpans(spans).flatMap(({ from, to }) => [
-      { at: from, order: 0, polls: true },
-      { at: to, order: 2, polls: false },
+  const events: readonly { at: number; order: number; moved?: Results; begun?: 1 | -1 }[] = [
+    ...spans.flatMap(({ from, to }) => [
+      { at: from, order: 0, begun: 1 as const },
+      { at: to, order: 2, begun: -1 as const },
     ]),
     ...momentsOf([...lines.values()]).map((moment) => ({ ...moment, order: 1 })),
   ];
   const known: Observation[] = [];
-  let isPolling = false;
-  for (const { at, moved = {}, polls } of events.toSorted(
+  /** How many spans it is in: they may overlap. */
+  let within = 0;
+  for (const { at, moved = {}, begun = 0 } of events.toSorted(
     (one, other) => one.at - other.at || one.order - other.order,
   )) {
-    const longestMs = isPolling ? Number.POSITIVE_INFINITY : 0;
+    const longestMs = within > 0 ? Number.POSITIVE_INFINITY : 0;
     known.push(...observe(known.splice(-1), { at, moved, longestMs }));
-    isPolling = polls ?? isPolling;
+    within += begun;
   }
   const [runId = ""] = [...ids].sort();
   return known.map((observation) => ({ runId, began: known[0]?.from ?? observation.from, ...observation }));
@@ -112,16 +113,4 @@ function observationsOf({ ids, spans, lines }: MonitorInput): readonly RunObserv
 /** From the first to the last. `Math.min(...times)` has a limit to how many there are: each finding of each scan may be one. */
 export function boundsOf(spans: readonly Span[]): Span {
   return spans.reduce((all, { from, to }) => ({ from: Math.min(all.from, from), to: Math.max(all.to, to) }));
-}
-
-/** Sorted, and without overlap. */
-function mergeSpans(spans: readonly Span[]): readonly Span[] {
-  const merged: Span[] = [];
-  for (const span of spans.toSorted((one, other) => one.from - other.from)) {
-    const last = merged.at(-1);
-    if (last !== undefined && span.from <= last.to)
-      merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, span.to) };
-    else merged.push(span);
-  }
-  return merged;
 }

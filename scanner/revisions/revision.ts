@@ -1,6 +1,16 @@
+import { readOptionBytes, usingFile, type NamedFile } from "../../command_line/files.ts";
 import { defineCheck } from "../checks/check.ts";
 import { builtIn, revisionName, type CatalogCheck, type Revision, type StigRule } from "../catalog/catalog.ts";
-import type { DisaBenchmark, DisaRule } from "./read_xccdf.ts";
+import { readStigFile, type DisaBenchmark, type DisaRule } from "./read_stig_file.ts";
+
+const maxFileBytes = 50 * 1_048_576;
+
+/** The revision of the STIG in a file, or the built-in one without a file. Throws `UsageError`. */
+export async function readRevision(source: NamedFile | null): Promise<Revision> {
+  if (source === null) return builtIn;
+  const bytes = await readOptionBytes({ ...source, maxBytes: maxFileBytes });
+  return usingFile(source, async () => toRevision(await readStigFile(bytes)));
+}
 
 /** Each run of white space as one blank, without any at the ends; nothing else is made equal. */
 export function normalized(text: string): string {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import catalogFile from "../../scanner/catalog/okta_idaas_stig.json" with { type: "json" };
-import { readXccdf } from "../../scanner/revisions/read_xccdf.ts";
+import { readXccdf } from "../../scanner/revisions/read_stig_file.ts";
 import { tasksOf, toCatalog } from "../../tools/catalog.ts";
 import { v1r1 } from "../support/stig_files.ts";
 

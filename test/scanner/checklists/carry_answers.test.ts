@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { builtIn, ruleFields, type Revision } from "../../../scanner/catalog/catalog.ts";
 import { parseChecklist, withChecklistAnswers, type Checklist } from "../../../scanner/checklists/checklist.ts";
 import { renderCkl, renderCklb } from "../../../scanner/reports/checklists.ts";
-import { readXccdf } from "../../../scanner/revisions/read_xccdf.ts";
+import { readXccdf } from "../../../scanner/revisions/read_stig_file.ts";
 import { toRevision } from "../../../scanner/revisions/revision.ts";
 import type { Report } from "../../../shared/report.ts";
 import { importToStigManager } from "../../support/checklist_reports.ts";
