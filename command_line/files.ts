@@ -8,13 +8,10 @@ import { errorCode, hasCode, readProblem } from "../shared/error_code.ts";
 import { toLine } from "../shared/text.ts";
 import { ContentError, UsageError } from "../shared/usage_error.ts";
 
-/** A file that is there and is not a text of the expected size; its message is one sentence without the file's name. */
-class FileContentError extends Error {}
-
 /** The name of a file that stands for stdin or stdout. */
 export const standardStream = "-";
 
-/** Reads a file (or pipe; `-` is stdin), and no more of it than that. Rejects with `FileContentError`, or as Node's own reading does. */
+/** Reads a file (or pipe; `-` is stdin), and no more of it than that. Rejects with `ContentError`, or as Node's own reading does. */
 async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
   if (path !== standardStream) return unpacked(await readAll(createReadStream(path), maxBytes), maxBytes);
   standardInput ??= readAll(process.stdin, maxBytes);
@@ -29,7 +26,7 @@ async function readAll(input: AsyncIterable<Buffer>, maxBytes: number): Promise<
   let size = 0;
   for await (const chunk of input) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw new FileContentError(`it is too large: expected ${sizeText(maxBytes)} at most`);
+    if (size > maxBytes) throw new ContentError([`it is too large: expected ${sizeText(maxBytes)} at most`]);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -42,8 +39,8 @@ function unpacked(bytes: Buffer, maxBytes: number): Buffer {
     return gunzipSync(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
     if (hasCode(error, "ERR_BUFFER_TOO_LARGE"))
-      throw new FileContentError(`it is too large: expected ${sizeText(maxBytes)} at most`);
-    throw new FileContentError("its gzip data is broken");
+      throw new ContentError([`it is too large: expected ${sizeText(maxBytes)} at most`]);
+    throw new ContentError(["its gzip data is broken"]);
   }
 }
 
@@ -54,7 +51,7 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
     // Takes a byte order mark off, which Windows' own tools write.
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    if (cause instanceof TypeError) throw new FileContentError("it is not UTF-8 text");
+    if (cause instanceof TypeError) throw new ContentError(["it is not UTF-8 text"]);
     throw cause;
   }
 }
@@ -104,7 +101,7 @@ export function readOptionBytes(source: OptionFile): Promise<Buffer> {
 async function reading<Value>({ option, file }: OptionFile, work: Promise<Value>): Promise<Value> {
   return work.catch((error: unknown) => {
     const isFileError = error instanceof Error && "syscall" in error;
-    const problem = error instanceof FileContentError ? error.message : isFileError ? readProblem(error) : null;
+    const problem = error instanceof ContentError ? error.message : isFileError ? readProblem(error) : null;
     if (problem === null) throw error;
     throw new UsageError([`Cannot read ${option} ${JSON.stringify(file)}: ${problem}`], { cause: error });
   });

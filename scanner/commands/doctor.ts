@@ -241,7 +241,7 @@ function rateLimitResult(sender: RequestSender): StepResult {
   if (lowest === undefined)
     return ok("rate_limits", "The organization sends no rate limits; after a 429 the scanner waits");
   const busy = limits.filter(({ limit, remaining }) => remaining < Math.max(1, limit / 10));
-  const detail = `The lowest of ${limits.length} limits is ${lowest.limit} a minute (${lowest.family}), of which ${lowest.remaining} are left`;
+  const detail = `The lowest of ${limits.length} limits is ${lowest.limit} a minute (${lowest.family}), ${lowest.remaining} left`;
   if (busy.length === 0) return ok("rate_limits", detail);
   const names = busy.map(({ family, limit, remaining }) => `${family}: ${remaining} of ${limit} left`).join(", ");
   return warn(
