@@ -1,5 +1,8 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { getTableColumns, getTableName, sql } from "drizzle-orm";
+import { readMigrationFiles } from "drizzle-orm/migrator";
 import { UsageError } from "../shared/usage_error.ts";
 import type { Database } from "./database.ts";
 import type { FeatureTables } from "./feature_tables.ts";
@@ -9,25 +12,32 @@ import { noTenant, read, type TenantDatabase } from "./transactions.ts";
 
 /**
  * Applies the migrations of this folder and those of each feature, each with its own journal, and gives its tables FORCE and the grants that drizzle-kit does
- * not write, as the role that owns the tables. Rejects with `UsageError` that names every table and index which is missing, and every
- * table without `tenantPolicy`; nobody may use its rows then.
+ * not write, as the role that owns the tables. Rejects with `UsageError` for a folder of two features, a migration that cannot be
+ * applied or was changed afterwards, every table and index that is missing, and every table without `tenantPolicy`; nobody may use
+ * its rows then.
  */
 export async function migrateAll(
   db: Pick<TenantDatabase, "execute">,
   applyMigrations: (config: typeof migrationConfig) => Promise<void>,
   features: readonly FeatureTables[] = [],
 ): Promise<void> {
-  await withMigrations(applyMigrations);
-  for (const { prefix, migrations } of features) {
-    if (migrations === undefined) continue;
+  const own = features.flatMap(({ prefix, migrations }) =>
+    migrations === undefined ? [] : [{ prefix, folder: String(migrations()) }],
+  );
+  for (const [folder, [one, other]] of Map.groupBy(own, (each) => each.folder)) {
+    if (other === undefined) continue;
+    const problem = `the features "${one?.prefix}" and "${other.prefix}" have the same folder, ${folder}: expected one for each`;
+    throw new UsageError([problem], { heading: "Cannot use the migrations" });
+  }
+  await withMigrations(apply);
+  for (const { prefix, folder } of own) {
     const migrationsTable = `migrations_${prefix.replaceAll("-", "_")}`;
-    const folder = migrations();
     try {
-      await applyMigrations({ ...migrationConfig, migrationsFolder: fileURLToPath(folder), migrationsTable });
+      await apply({ ...migrationConfig, migrationsFolder: fileURLToPath(folder), migrationsTable });
     } catch (cause) {
       const error = unwrapDatabaseError(cause);
       const reason = error instanceof Error ? error.message : String(error);
-      const problem = `the migrations of the feature "${prefix}" in ${String(folder)}: ${reason}`;
+      const problem = `the migrations of the feature "${prefix}" in ${folder}: ${reason}`;
       throw new UsageError([problem], { heading: "Cannot apply", cause });
     }
   }
@@ -46,6 +56,31 @@ export async function migrateAll(
     for (const { name } of sequences)
       await db.execute(sql`grant usage on sequence ${sql.raw(name)} to scanstream_app, scanstream_admin`);
   }
+
+  async function apply(config: typeof migrationConfig): Promise<void> {
+    await applyMigrations(config);
+    await requireApplied(db, config);
+  }
+}
+
+/** Drizzle applies the files that are newer than the last one it applied, and looks at no other. Rejects with `UsageError` that names these. */
+async function requireApplied(db: Pick<TenantDatabase, "execute">, config: typeof migrationConfig): Promise<void> {
+  const { migrationsFolder, migrationsSchema, migrationsTable } = config;
+  const journal = await readFile(join(migrationsFolder, "meta/_journal.json"), "utf8");
+  const { entries }: { readonly entries: readonly { readonly tag: string }[] } = JSON.parse(journal);
+  const table = sql`${sql.identifier(migrationsSchema)}.${sql.identifier(migrationsTable)}`;
+  const { rows } = await db.execute<{ time: string; hash: string }>(sql`select created_at as time, hash from ${table}`);
+  const hashes = new Map(rows.map(({ time, hash }) => [Number(time), hash]));
+  const problems = readMigrationFiles(config).flatMap(({ folderMillis, hash }, index) => {
+    const applied = hashes.get(folderMillis);
+    if (applied === hash) return [];
+    const problem =
+      applied === undefined
+        ? "is older than the last one that was applied, and was passed over: generate it anew"
+        : "was changed after it was applied: restore it, and put the change into a new migration";
+    return [`${entries[index]?.tag}.sql ${problem}`];
+  });
+  if (problems.length > 0) throw new UsageError(problems);
 }
 
 /** Rejects with `UsageError` that names every table and index which `migrateAll` has not made or not protected. */

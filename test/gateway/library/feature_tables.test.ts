@@ -131,13 +131,19 @@ test("a table without tenantPolicy, and what was not migrated, are one error tha
     'index "jobs_due" of the feature "job" is not migrated: generate its migration',
   ])
     await expect(refused).rejects.toThrow(problem);
+  const keptIn = join(folder.path, "kept");
+  const keep = defineFeature({ prefix: "keep", migrations: await writeMigration(keptIn, "create table kept ()") });
+  await migrate({ database: postgres({ url: empty.ownerUrl }), features: [keep] });
+  await writeMigration(keptIn, "create table kept (id uuid)");
   const broken = await writeMigration(folder.path, "create tabel x ()");
-  for (const [migrations, why] of [
-    [broken, `the migrations of the feature "lost" in ${broken().href}: syntax error at or near "tabel"`],
-    [() => "./migrations" as unknown as URL, 'the migrations of the feature "lost" in ./migrations: Invalid URL'],
-    [() => new URL("migrations"), "Invalid URL"],
+  const lost = (migrations: () => URL) => defineFeature({ prefix: "lost", migrations });
+  for (const [why, ...features] of [
+    [`the migrations of the feature "lost" in ${broken().href}: syntax error at or near "tabel"`, lost(broken)],
+    ['the migrations of the feature "lost" in ./migrations: Invalid URL', lost(() => "./migrations" as unknown as URL)],
+    ["Invalid URL", lost(() => new URL("migrations"))],
+    ["kept: 0000_initial.sql was changed after it was applied: restore it", keep],
+    ['the features "other" and "next" have the same folder', { ...keep, prefix: "other" }, { ...keep, prefix: "next" }],
   ] as const) {
-    const features = [defineFeature({ prefix: "lost", migrations })];
     await expect(migrate({ database: postgres({ url: empty.ownerUrl }), features })).rejects.toThrow(why);
   }
   await empty.drop();
