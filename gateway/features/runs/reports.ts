@@ -82,8 +82,11 @@ export function defineReportRoutes(scans: Resource): void {
 const pieceBytes = 256 * 1024;
 /** A piece, and its text from the database, which is twice as long. */
 const heldBytes = 1_048_576;
-/** Compressed bytes may inflate to a thousand times as much before the next are asked for; on Deno everybody waits for that. */
-const inflatedAtOnceBytes = 512;
+/**
+ * They may inflate to a thousand times as much before the next are asked for, and on Deno everybody waits for that: 6 ms. Pieces of 512
+ * bytes take two to four times the CPU time.
+ */
+const inflatedAtOnceBytes = 2048;
 
 async function* piecesOf(sizeBytes: number, read: (offset: number) => Promise<Uint8Array<ArrayBuffer>>) {
   for (let offset = 0; offset < sizeBytes; offset += pieceBytes) yield await read(offset);
