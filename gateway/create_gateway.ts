@@ -85,7 +85,6 @@ async function closeAll(opened: Opened): Promise<void> {
 
 async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   const { features, auth, signIn = null, corsOrigins = [], log = createLog(), signal } = options;
-  const nowMs = Date.now;
   const bounds = toBounds(options.bounds);
   const limits = createLimits({ ...bounds, memoryBytes: availableMemory() });
   const ownDatabase = await options.database.open({ features, signal });
@@ -122,7 +121,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
     log,
     createSink: (stream, owner) => http.createSink(stream, owner),
   });
-  const streamTokens = createStreamTokens(await requireSecret(options), nowMs);
+  const streamTokens = createStreamTokens(await requireSecret(options), Date.now);
   const dependencies = {
     database,
     limits,
@@ -148,7 +147,6 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
     peerAddress,
     addressOf: (request, env) => clientAddress(request.headers, peerAddress(env), options.trustedProxyHops ?? 0),
     onClosed: (env, release) => http.onClosed(env, release),
-    nowMs,
   } satisfies Dependencies;
   const app = createApp(dependencies, features);
   opened.push(repeatTasks(features, dependencies));

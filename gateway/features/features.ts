@@ -37,7 +37,6 @@ export interface Feature extends FeatureTables {
 export interface FeatureDependencies extends Publisher {
   readonly database: Database;
   readonly log: Log;
-  readonly nowMs: () => number;
 }
 
 /**

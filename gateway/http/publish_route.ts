@@ -128,9 +128,8 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
     },
   });
 
-  resource.on("POST /channels/:channel/events", {
+  resource.on("POST /channels/:channel/events", "publishEvents", {
     allow: "publish",
-    operationId: "publishEvents",
     summary: "Publish an event, or a batch of them",
     description:
       "To a channel of the key's own tenant. A batch is at most 500 events, and a body at most 1 MiB. On the channels of scans and " +

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { base64url } from "jose";
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
-import { isUuid } from "../../shared/channel_name.ts";
+import { isUuid, lowerCaseUuids } from "../../shared/channel_name.ts";
 import { requireCheckName } from "../../shared/rule_names.ts";
 import { described, instant, text } from "../../shared/schemas/primitives.ts";
 import type { Parameter } from "../description/operation.ts";
@@ -94,55 +94,43 @@ export const pageParameters: Parameter[] = [
   },
 ];
 
-/** The part of a list that its cursors are made of. */
-export interface CursorKind {
-  /** In the cursor, so that one list's cursor fits no other. */
-  readonly name: string;
-  readonly isKey: (key: string) => boolean;
-}
-
-/** The same list of one resource: a cursor of another's would lead to a wrong place. */
-export function ofResource<Kind extends CursorKind>(kind: Kind, id: string): Kind {
-  return id === "" ? kind : { ...kind, name: `${kind.name} ${id}` };
-}
-
-export interface List<Row> extends CursorKind {
+export interface List<Row> {
   readonly position: (row: Row) => readonly [createdAt: Date, key: string];
   readonly item: (row: Row) => unknown;
+  /** Default: `isText`. */
+  readonly isKey?: IsKey;
   /** Default: the length of the item's JSON. */
-  readonly sizeOf?: ((row: Row) => number) | undefined;
+  readonly sizeOf?: (row: Row) => number;
 }
 
-export function listOf<Row>(
-  name: string,
-  position: List<Row>["position"],
-  item: List<Row>["item"],
-  options: Partial<Pick<List<Row>, "isKey" | "sizeOf">> = {},
-): List<Row> {
-  return { name, position, item, isKey: isText, ...options };
-}
+/** True for a text that may be the key of an item: a cursor may be made by anybody. */
+export type IsKey = (key: string) => boolean;
 
 /** A list by time, of rows that a UUID identifies. */
 export function listByTime<Row extends { readonly id: string; readonly createdAt: Date }>(
-  name: string,
   item: (row: Row) => unknown,
 ): List<Row> {
-  return listOf(name, ({ createdAt, id }) => [createdAt, id], item, { isKey: isUuid });
+  return { position: ({ createdAt, id }) => [createdAt, id], item, isKey: isUuid };
 }
 
 export function isText(key: string): boolean {
   return key.length <= 200 && !key.includes("\0");
 }
 
+/** A number of the database that rises. */
+export function isNumber(key: string): boolean {
+  return /^\d{1,15}$/.test(key);
+}
+
 /** Reads `limit` and `cursor` of a request; throws `AppError("malformed")`. */
-export function parsePageRequest(url: string, list: CursorKind): PageRequest {
-  const { searchParams } = new URL(url);
+export function parsePageRequest({ req }: Context, isKey: IsKey): PageRequest {
+  const { searchParams } = new URL(req.url);
   const [limit = String(defaultLimit), ...otherLimits] = searchParams.getAll("limit");
   if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxLimit || otherLimits.length > 0) {
     throw new AppError("malformed", `The query's limit is not valid: expected one integer from 1 to ${maxLimit}`);
   }
   const [cursor, ...otherCursors] = searchParams.getAll("cursor");
-  const after = cursor === undefined || otherCursors.length > 0 ? null : decodeCursor(cursor, list);
+  const after = cursor === undefined || otherCursors.length > 0 ? null : decodeCursor(cursor, req.path, isKey);
   if (cursor === undefined || after !== null) return { limit: Number(limit), after };
   throw new AppError("malformed", "The query's cursor is not valid: expected the next_cursor of a page of this list");
 }
@@ -175,32 +163,36 @@ export function afterCursor(
 export const maxPageLength = 262_144;
 
 /** The JSON of a page of rows that were read one beyond the limit; `next_cursor` is null at the end. */
-export function toPage<Row>(rows: readonly Row[], limit: number, list: List<Row>): string {
+export function toPage<Row>(
+  rows: readonly Row[],
+  { item: toItem, position, sizeOf }: List<Row>,
+  { limit, path }: { readonly limit: number; readonly path: string },
+): string {
   const items: string[] = [];
   let length = 0;
   for (const row of rows.slice(0, limit)) {
-    const item = JSON.stringify(list.item(row));
-    length += list.sizeOf?.(row) ?? item.length;
+    const item = JSON.stringify(toItem(row));
+    length += sizeOf?.(row) ?? item.length;
     if (length > maxPageLength && items.length > 0) break;
     items.push(item);
   }
   const last = rows[items.length - 1];
-  const [createdAt, key] = last === undefined ? [new Date(0), ""] : list.position(last);
-  const next = rows.length > items.length ? toCursor(list, { createdAt, key }) : null;
+  const next = last === undefined || rows.length === items.length ? null : toCursor(path, ...position(last));
   return `{"items":[${items.join(",")}],"next_cursor":${JSON.stringify(next)}}`;
 }
 
-export function toCursor({ name }: Pick<CursorKind, "name">, { createdAt, key }: Position): string {
-  return base64url.encode(JSON.stringify([name, createdAt.getTime(), key]));
+/** Has the path of its list: a cursor of another one would lead to a wrong place. */
+export function toCursor(path: string, createdAt: Date, key: string): string {
+  return base64url.encode(JSON.stringify([lowerCaseUuids(path), createdAt.getTime(), key]));
 }
 
 /** The last moment that both JavaScript and Postgres write with a year of four digits. */
 const maxTimeMs = Date.UTC(9999, 11, 31);
 
-function decodeCursor(cursor: string, { name, isKey }: CursorKind): Position | null {
+function decodeCursor(cursor: string, path: string, isKey: IsKey): Position | null {
   if (cursor.length > maxCursorLength || !/^[\w-]+$/.test(cursor)) return null;
   const schema = v.strictTuple([
-    v.literal(name),
+    v.literal(lowerCaseUuids(path)),
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(maxTimeMs)),
     v.pipe(v.string(), v.check(isKey)),
   ]);

@@ -1,5 +1,5 @@
-import { Hono, type Context, type MiddlewareHandler } from "hono";
-import { describeRoute, resolver } from "hono-openapi";
+import { Hono, type Context } from "hono";
+import { describeRoute, resolver, type DescribeRouteOptions } from "hono-openapi";
 import * as v from "valibot";
 import { NotFound } from "../../shared/app_error.ts";
 import { pageOf, uuid } from "../../shared/schemas/primitives.ts";
@@ -19,8 +19,8 @@ import {
 import { accountOf } from "../limits.ts";
 import { allow, allowReader, type Allowed } from "./allow.ts";
 import { parseBody, readJson, type BodyOptions } from "./body.ts";
-import { ofResource, pageParameters, parsePageRequest, readQuery, toPage } from "./query.ts";
-import type { CursorKind, List, PageRequest, QueryParameters, QueryValues } from "./query.ts";
+import { isText, pageParameters, parsePageRequest, readQuery, toPage } from "./query.ts";
+import type { IsKey, List, PageRequest, QueryParameters, QueryValues } from "./query.ts";
 
 export interface ResourceOptions {
   /** Tag of its operations in the OpenAPI document. */
@@ -34,13 +34,12 @@ export interface ResourceOptions {
 /** The part of a route that the OpenAPI document shows: its permission, and what it reads of a request. */
 interface DescribedRoute<Schema extends v.GenericSchema, Parameters extends QueryParameters> {
   readonly allow: Permission;
-  readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   readonly body?: RouteBody<Schema>;
   readonly query?: Parameters;
   /** Given: the answer has pages. */
-  readonly page?: CursorKind;
+  readonly page?: IsKey;
   /** The refusals that follow from the permission, the body, the query and the id are added. */
   readonly answers: Answers;
 }
@@ -96,23 +95,25 @@ const uuidSchema = uuid();
 export function defineResource(resource: ResourceOptions, routes = new Hono<Allowed>()) {
   return { routes, on, list };
 
-  /** `route` is method and path below `/api/v1`: `GET /scans/:id`. */
+  /** `route` is method and path below `/api/v1`: `GET /scans/:id`. `operationId` names it in the OpenAPI document. */
   function on<const Schema extends v.GenericSchema, const Parameters extends QueryParameters = QueryParameters>(
     route: string,
+    operationId: string,
     { handle, ...options }: Route<Schema, Parameters>,
   ): void {
     const [method = "", path = ""] = route.split(" ");
     const { body, query, page, answers } = options;
     const [status] = Object.keys(answers).map(Number);
     const allowCaller = method === "GET" ? allowReader : allow;
-    routes.on(method, path, allowCaller(options.allow), describe(path, options, resource), async (c) => {
+    const described = { operationId, ...describe(path, options, resource) };
+    routes.on(method, path, allowCaller(options.allow), describeRoute(described), async (c) => {
       // In this order a request is refused for the first of them that is wrong.
       const id = readId(c, path, resource);
       const answer = await handle({
         c,
         ...c.var,
         id,
-        page: page === undefined ? noPage : parsePageRequest(c.req.url, ofResource(page, id)),
+        page: page === undefined ? noPage : parsePageRequest(c, page),
         // Without parameters there are no values.
         parameters: readQuery(c, query ?? ({} as NonNullable<typeof query>)),
         body: body === undefined || body.isReadByHandler === true ? undefined : await readBody(c.req.raw, body),
@@ -128,13 +129,14 @@ export function defineResource(resource: ResourceOptions, routes = new Hono<Allo
 
   function list<Row, const Parameters extends QueryParameters = QueryParameters>(
     route: string,
-    { list: page, of: [item, pageName], answer = "One page", select, ...options }: ListRoute<Row, Parameters>,
+    operationId: string,
+    { list, of: [item, pageName], answer = "One page", select, ...options }: ListRoute<Row, Parameters>,
   ): void {
-    on(route, {
+    on(route, operationId, {
       ...options,
-      page,
+      page: list.isKey ?? isText,
       answers: { 200: json(component(pageName, pageOf(item)), answer) },
-      handle: async (call) => toPage(await select(call), call.page.limit, ofResource(page, call.id)),
+      handle: async (call) => toPage(await select(call), list, { limit: call.page.limit, path: call.c.req.path }),
     });
   }
 }
@@ -160,12 +162,11 @@ function describe(
   path: string,
   options: DescribedRoute<v.GenericSchema, QueryParameters>,
   { tag, what, id = { name: "id", schema: uuidSchema, description: `The ${what}'s id` } }: ResourceOptions,
-): MiddlewareHandler {
-  const { allow, operationId, summary, description, body, page, query = {}, answers } = options;
+): DescribeRouteOptions {
+  const { allow, summary, description, body, page, query = {}, answers } = options;
   const namesOne = path.includes(`:${id.name}`);
   const content = body && { "application/json": { schema: resolver(body.schema), example: body.example } };
-  return describeRoute({
-    operationId,
+  return {
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
@@ -183,5 +184,5 @@ function describe(
       ...(namesOne && what !== null && { 404: problem(`No such ${what} in this tenant`) }),
       ...answers,
     },
-  });
+  };
 }

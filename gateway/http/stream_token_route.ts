@@ -35,9 +35,8 @@ const streamTokenSchema = v.object({ access_token: v.string(), expires_in: v.lit
 export function streamTokenRoute(dependencies: Dependencies, eventStreams: EventStreams): Hono<Allowed> {
   const { database, streamTokens } = dependencies;
   const resource = defineResource({ tag: "streams", what: "resource" });
-  resource.on("POST /stream-tokens", {
+  resource.on("POST /stream-tokens", "createStreamToken", {
     allow: "read",
-    operationId: "createStreamToken",
     summary: "Get a token that opens one event stream",
     description:
       "For `EventSource`, which cannot send headers. Valid for 60 s to open the stream, which then stays open. Bound to path and " +

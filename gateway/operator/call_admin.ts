@@ -36,7 +36,7 @@ export async function exportTenantCommand(
     const caller = { tenantId: parseArgument(args, "tenant") };
     const inTenant: Access["read"] = (work) => read(database, caller, work);
     const tenant = await inTenant((db) => requireTenant(db, caller.tenantId));
-    for await (const text of exportTenant(inTenant, tenant, Date.now())) stdout(text);
+    for await (const text of exportTenant(inTenant, tenant)) stdout(text);
     return 0;
   });
 }

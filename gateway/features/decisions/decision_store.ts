@@ -158,8 +158,8 @@ function nameOf({ kind, id }: Principal): SQL<string> {
 }
 
 /** Returns the decision as the API shows it, and as events carry it. */
-export function toDecision(row: DecisionRow, nowMs: number): Decision {
-  const isOver = row.expiresAt !== null && row.expiresAt.getTime() < nowMs;
+export function toDecision(row: DecisionRow): Decision {
+  const isOver = row.expiresAt !== null && row.expiresAt.getTime() < Date.now();
   return toFields(
     decisionSchema,
     { table: decisions, row },

@@ -10,14 +10,7 @@ import { listByTime } from "../../http/query.ts";
 import { invalidField } from "../../http/problem.ts";
 import { defineResource } from "../../http/resource.ts";
 import { afterResponse, announcing, tenantChannel } from "../announce.ts";
-import {
-  decisionQuery,
-  insertDecision,
-  selectDecisions,
-  toDecision,
-  withdrawDecision,
-  type DecisionRow,
-} from "./decision_store.ts";
+import { decisionQuery, insertDecision, selectDecisions, toDecision, withdrawDecision } from "./decision_store.ts";
 
 const newDecisionExample = {
   kind: "waiver",
@@ -45,23 +38,20 @@ const decisionEvents = ({ sendEvent }: Publisher) => ({
 });
 
 function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
-  const { nowMs } = dependencies;
   const { publishDecisionCreated, publishDecisionUpdated } = decisionEvents(announcing(dependencies));
   const resource = defineResource({ tag: "decisions", what: "decision" });
 
-  resource.list("GET /decisions", {
+  resource.list("GET /decisions", "listDecisions", {
     allow: "read",
-    operationId: "listDecisions",
     summary: "List decisions, newest first",
     query: decisionQuery,
-    list: listByTime("decisions", (row: DecisionRow) => toDecision(row, nowMs())),
+    list: listByTime(toDecision),
     of: [Decision, "DecisionPage"],
     select: ({ page, parameters, readOne }) => readOne((db) => selectDecisions(db, page, parameters)),
   });
 
-  resource.on("POST /decisions", {
+  resource.on("POST /decisions", "createDecision", {
     allow: "decide",
-    operationId: "createDecision",
     summary: "Waive or attest",
     description:
       "Applies to every later scan with `--decisions-from-gateway`. The author is the caller. A waiver leaves the status of " +
@@ -73,28 +63,27 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       409: problem("It is decided already, with another reason or end or by somebody else; `detail` has its id"),
     },
     handle: async ({ c, principal, body, write }) => {
-      if (isExpired(toExpires(body.expires), nowMs())) {
+      if (isExpired(toExpires(body.expires), Date.now())) {
         throw invalidField("/expires", "is in the past: expected a future day or time");
       }
       const named = requireCheckName(body.check);
       if ("problem" in named) throw invalidField("/check", named.problem);
       const row = await write((db) => insertDecision(db, principal, { ...body, check: named.check }));
-      const decision = toDecision(row, nowMs());
+      const decision = toDecision(row);
       afterResponse(c, publishDecisionCreated(tenantChannel(row.tenantId), decision));
       c.header("location", `/api/v1/decisions/${row.id}`);
       return decision;
     },
   });
 
-  resource.on("DELETE /decisions/:id", {
+  resource.on("DELETE /decisions/:id", "withdrawDecision", {
     allow: "decide",
-    operationId: "withdrawDecision",
     summary: "Withdraw a decision",
     description: "The list keeps it, as an ended decision.",
     answers: { 204: { description: "Withdrawn now, or ended earlier" } },
     handle: async ({ c, principal, id, write }) => {
       const { row, isChanged } = await write((db) => withdrawDecision(db, principal, id));
-      if (isChanged) afterResponse(c, publishDecisionUpdated(tenantChannel(row.tenantId), toDecision(row, nowMs())));
+      if (isChanged) afterResponse(c, publishDecisionUpdated(tenantChannel(row.tenantId), toDecision(row)));
     },
   });
 

@@ -16,15 +16,7 @@ import {
   type OrganizationHistory,
 } from "../../../shared/schemas/organization.ts";
 import { component, json } from "../../description/operation.ts";
-import {
-  checkParameter,
-  choiceParameter,
-  isText,
-  listOf,
-  ofResource,
-  timeParameter,
-  toCursor,
-} from "../../http/query.ts";
+import { checkParameter, choiceParameter, isText, timeParameter, toCursor } from "../../http/query.ts";
 import type { Resource } from "../../http/resource.ts";
 import { selectObservations } from "./organization_store.ts";
 
@@ -33,22 +25,20 @@ const historyQuery = {
   from: timeParameter("From then on"),
   to: timeParameter("Until then; default: now"),
 };
-const ruleList = { name: "organization_history", isKey: isText };
 
 /** The history of an organization, which is computed from its observations when it is read. */
-export function defineHistoryRoutes(organizations: Resource, nowMs: () => number): void {
-  organizations.on("GET /organizations/:id/history", {
+export function defineHistoryRoutes(organizations: Resource): void {
+  organizations.on("GET /organizations/:id/history", "getOrganizationHistory", {
     allow: "read",
-    operationId: "getOrganizationHistory",
     summary: "Read the verdicts of an organization over time",
     description:
       "Rule by rule, whole rules on each page. Time without a completed scan or a monitor is UNKNOWN. The default period is 30 days; `from` " +
       "allows up to 400, and the `from` of the answer is later where more was observed than one answer holds. `resolution=day` leaves the intervals empty.",
     query: { ...historyQuery, resolution: choiceParameter(["day", "change"], { default: "change" }) },
-    page: ruleList,
+    page: isText,
     answers: { 200: json(component("History", organizationHistorySchema), "One page") },
-    handle: async ({ id, page: { limit, after }, parameters: { rule, resolution, ...times }, read }) => {
-      const asked = toPeriod(times, nowMs(), defaultDays);
+    handle: async ({ c, id, page: { limit, after }, parameters: { rule, resolution, ...times }, read }) => {
+      const asked = toPeriod(times, defaultDays);
       const observed = await read((db) => selectObservations(db, id, asked));
       const { orgUrl, period } = observed;
       const checks = checksOf(observed, rule).filter((check) => after === null || check > after.key);
@@ -62,26 +52,23 @@ export function defineHistoryRoutes(organizations: Resource, nowMs: () => number
         from: new Date(period.from).toISOString(),
         to: new Date(period.to).toISOString(),
         organizations: [{ id, org_url: orgUrl, rules }],
-        next_cursor:
-          last === undefined ? null : toCursor(ofResource(ruleList, id), { createdAt: new Date(0), key: last }),
+        next_cursor: last === undefined ? null : toCursor(c.req.path, new Date(0), last),
       } satisfies OrganizationHistory;
     },
   });
 
-  organizations.list("GET /organizations/:id/exposures", {
+  organizations.list("GET /organizations/:id/exposures", "listExposures", {
     allow: "read",
-    operationId: "listExposures",
     summary: "List the times in which rules failed, by rule, the newest first",
     description: "The default period is 400 days.",
     query: { ...historyQuery, open: choiceParameter(["true", "false"]) },
-    list: listOf(
-      "exposures",
-      ({ check, opened }: OrganizationExposure) => [new Date(opened.known_at), check],
-      (exposure) => exposure,
-    ),
+    list: {
+      position: ({ check, opened }: OrganizationExposure) => [new Date(opened.known_at), check],
+      item: (exposure) => exposure,
+    },
     of: [component("Exposure", organizationExposureSchema), "ExposurePage"],
     select: async ({ id, page: { limit, after }, parameters: { rule, open, ...times }, read }) => {
-      const observed = await read((db) => selectObservations(db, id, toPeriod(times, nowMs(), maxDays)));
+      const observed = await read((db) => selectObservations(db, id, toPeriod(times, maxDays)));
       const isAsked = ({ closed }: OrganizationExposure) => open === null || String(closed === null) === open;
       const isNext = ({ check, opened }: OrganizationExposure) =>
         after === null ||
@@ -114,7 +101,8 @@ const defaultDays = 30;
 const maxDays = 400;
 
 /** From `from` to `to`, which is now where it is missing or later. Throws `AppError("malformed")`. */
-function toPeriod(given: { readonly from: Date | null; readonly to: Date | null }, now: number, days: number): Span {
+function toPeriod(given: { readonly from: Date | null; readonly to: Date | null }, days: number): Span {
+  const now = Date.now();
   const to = Math.min(given.to?.getTime() ?? now, now);
   const from = given.from?.getTime() ?? lastDays(days, to).from;
   if (from <= to && to - from <= maxDays * dayMs) return { from, to };

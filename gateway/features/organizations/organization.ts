@@ -14,13 +14,13 @@ import { presentStatus } from "../runs/run.ts";
 import { selectOrganizationRows, type OrganizationRow, type SeenRun } from "./organization_store.ts";
 
 /** Returns the organization as the events of its tenant carry it: flat, its id also under the name that events have for it. */
-export function toOrganizationResource(row: OrganizationRow, nowMs: number): OrganizationResource {
-  return { organization_id: row.stored.id, ...toOrganization(row, nowMs) };
+export function toOrganizationResource(row: OrganizationRow): OrganizationResource {
+  return { organization_id: row.stored.id, ...toOrganization(row) };
 }
 
-export function toOrganization(row: OrganizationRow, nowMs: number): Organization {
+export function toOrganization(row: OrganizationRow): Organization {
   const { stored, monitor, seen } = row;
-  const results = presentResults(row, nowMs);
+  const results = presentResults(row);
   const known = [...results.values()];
   const lastScan = seen.find(({ kind }) => kind === "scan");
   const openOf = (severity: RuleResult["severity"]) =>
@@ -38,26 +38,26 @@ export function toOrganization(row: OrganizationRow, nowMs: number): Organizatio
     last_scan_id: lastScan?.isKept === true ? lastScan.runId : null,
     last_scan_at: lastScan === undefined ? null : new Date(lastScan.to).toISOString(),
     monitor_id: monitor?.id ?? null,
-    monitor_status: monitor && presentStatus(monitor, nowMs),
+    monitor_status: monitor && presentStatus(monitor),
   };
 }
 
 /** Returns the organization with the present result of each rule. */
-export function toOrganizationDetails(row: OrganizationRow, nowMs: number): OrganizationDetails {
-  const results = [...presentResults(row, nowMs)].map(([check, { run, status, reason = null, severity }]) => {
+export function toOrganizationDetails(row: OrganizationRow): OrganizationDetails {
+  const results = [...presentResults(row)].map(([check, { run, status, reason = null, severity }]) => {
     const scan = row.seen.find(({ kind, results }) => kind === "scan" && check in results);
     const scan_id = scan?.isKept === true ? scan.runId : null;
     return { check, status, reason, severity, monitor_id: run.kind === "monitor" ? run.runId : null, scan_id };
   });
-  return { ...toOrganization(row, nowMs), results };
+  return { ...toOrganization(row), results };
 }
 
 /** The end of the timeline of each rule, by its check: the result that a run knew until the latest time, and that run. */
-export function presentResults(
-  { monitor, seen }: OrganizationRow,
-  nowMs: number,
-): ReadonlyMap<string, RuleResult & { readonly run: SeenRun }> {
-  const liveId = monitor !== null && presentStatus(monitor, nowMs) === "running" ? monitor.id : null;
+export function presentResults({
+  monitor,
+  seen,
+}: OrganizationRow): ReadonlyMap<string, RuleResult & { readonly run: SeenRun }> {
+  const liveId = monitor !== null && presentStatus(monitor) === "running" ? monitor.id : null;
   // A monitor that runs knows the present, and a scan no more than the time until its end.
   const runs = seen.map((run) => (run.runId === liveId ? { ...run, to: Infinity } : run));
   const latestLast = runs.toSorted((one, other) => one.to - other.to || one.began - other.began);
@@ -85,7 +85,7 @@ export async function announceOrganization(
     const [row] = await readOne(dependencies.database, { tenantId }, (db) => selectOfAddress(db, orgUrl));
     if (row === undefined) return;
     const { publishOrganizationUpdated } = organizationEvents(dependencies);
-    await publishOrganizationUpdated(tenantChannel(tenantId), toOrganizationResource(row, dependencies.nowMs()));
+    await publishOrganizationUpdated(tenantChannel(tenantId), toOrganizationResource(row));
   });
 }
 
@@ -99,7 +99,7 @@ export async function organizationUpdated(
   return rows.map((row) => ({
     channel,
     type: "organization.updated",
-    payload: toOrganizationResource(row, Date.now()),
+    payload: toOrganizationResource(row),
   }));
 }
 

@@ -6,7 +6,6 @@ import { isUuid } from "../../../shared/channel_name.ts";
 import { organizationDetailsSchema, organizationSchema } from "../../../shared/schemas/organization.ts";
 import { component, json } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
-import { listOf } from "../../http/query.ts";
 import { defineResource } from "../../http/resource.ts";
 import { announcing, tenantChannel } from "../announce.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
@@ -29,43 +28,38 @@ export const organizations = defineFeature({
 });
 
 function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
-  const { nowMs } = dependencies;
   const resource = defineResource({ tag: "organizations", what: "organization" });
-  resource.list("GET /organizations", {
+  resource.list("GET /organizations", "listOrganizations", {
     allow: "read",
-    operationId: "listOrganizations",
     summary: "List organizations, newest first",
     description:
       "An organization is the origin of the `org_url` of scans and monitors. The first of them creates it, and it exists until " +
       "it is deleted.",
-    list: listOf(
-      "organizations",
-      ({ stored }: OrganizationRow) => [stored.createdAt, stored.id],
-      (row) => toOrganization(row, nowMs()),
-      { isKey: isUuid },
-    ),
+    list: {
+      position: ({ stored }: OrganizationRow) => [stored.createdAt, stored.id],
+      item: toOrganization,
+      isKey: isUuid,
+    },
     of: [Organization, "OrganizationPage"],
     select: ({ page, readOne }) => readOne((db) => selectOrganizations(db, page)),
   });
 
-  resource.on("GET /organizations/:id", {
+  resource.on("GET /organizations/:id", "getOrganization", {
     allow: "read",
-    operationId: "getOrganization",
     summary: "Read an organization",
     answers: { 200: json(component("OrganizationDetails", organizationDetailsSchema), "The organization now") },
     handle: async ({ id, readOne }) => {
       const one = { condition: eq(organizationTable.id, id), limit: 1 };
       const [row] = await readOne((db) => selectOrganizationRows(db, one));
       if (row === undefined) throw new NotFound("No such organization");
-      return toOrganizationDetails(row, nowMs());
+      return toOrganizationDetails(row);
     },
   });
 
-  defineHistoryRoutes(resource, nowMs);
+  defineHistoryRoutes(resource);
 
-  resource.on("DELETE /organizations/:id", {
+  resource.on("DELETE /organizations/:id", "deleteOrganization", {
     allow: "manage",
-    operationId: "deleteOrganization",
     summary: "Delete an organization with its history",
     description:
       "Its scans and monitors stay. Their later findings begin a new history with a new id. A monitor sends only what changes: " +

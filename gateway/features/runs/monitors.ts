@@ -14,7 +14,7 @@ import {
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import { listOf } from "../../http/query.ts";
+import { isNumber } from "../../http/query.ts";
 import type { Resource } from "../../http/resource.ts";
 import { afterResponse, alsoToTenant, announcing } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
@@ -116,9 +116,8 @@ function toBoth(dependencies: FeatureDependencies) {
 }
 
 function defineRoutes(resource: Resource, dependencies: FeatureDependencies): void {
-  resource.on("PUT /monitors/:id", {
+  resource.on("PUT /monitors/:id", "putMonitor", {
     allow: "publish",
-    operationId: "putMonitor",
     summary: "Start a monitor",
     description:
       "Under an id that the client made and keeps: sent again it is a restart of the same monitor, with another " +
@@ -135,28 +134,28 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
       await toBoth(dependencies).publishMonitorStart(runChannel(monitorKind, row), start);
       afterResponse(c, announceOrganization(dependencies, row));
       const location = `/api/v1/monitors/${row.id}`;
-      return c.json(toMonitor(row, dependencies.nowMs()), isNew ? 201 : 200, { location });
+      return c.json(toMonitor(row), isNew ? 201 : 200, { location });
     },
   });
 
-  resource.list("GET /monitors/:id/changes", {
+  resource.list("GET /monitors/:id/changes", "listChanges", {
     allow: "read",
-    operationId: "listChanges",
     summary: "List a monitor's changes, newest first",
     query: changeQuery,
-    list: listOf("changes", ({ createdAt, number }: ChangeRow) => [createdAt, String(number)], toChange, {
-      isKey: (key) => /^\d{1,15}$/.test(key),
-    }),
+    list: {
+      position: ({ createdAt, number }: ChangeRow) => [createdAt, String(number)],
+      item: toChange,
+      isKey: isNumber,
+    },
     of: [Change, "ChangePage"],
     select: ({ id, read, ...asked }) => read((db) => selectChanges(db, id, asked)),
   });
 
-  resource.list("GET /monitors/:id/findings", {
+  resource.list("GET /monitors/:id/findings", "listMonitorFindings", {
     allow: "read",
-    operationId: "listMonitorFindings",
     summary: "List a monitor's present findings",
     description: "The last change of each finding that is still there; its `to` is the present verdict.",
-    list: listOf("monitor_findings", ({ createdAt, fingerprint }: ChangeRow) => [createdAt, fingerprint], toChange),
+    list: { position: ({ createdAt, fingerprint }: ChangeRow) => [createdAt, fingerprint], item: toChange },
     of: [Change, "ChangePage"],
     answer: "One page, by fingerprint",
     select: ({ id, page, read }) => read((db) => selectPresentFindings(db, id, page)),

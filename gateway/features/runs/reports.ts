@@ -18,9 +18,8 @@ const Report = component("Report", reportSchema);
 
 /** The finished report of a scan, as its scanner sent it: the gateway never looks into it, its reader does. */
 export function defineReportRoutes(scans: Resource): void {
-  scans.on("PUT /scans/:id/report", {
+  scans.on("PUT /scans/:id/report", "storeReport", {
     allow: "publish",
-    operationId: "storeReport",
     summary: "Store the finished report",
     description:
       "A `scanstream.report/1` with `Content-Encoding: gzip`, of 8 MiB at most, also after the scan has ended. It is stored " +
@@ -40,9 +39,8 @@ export function defineReportRoutes(scans: Resource): void {
     },
   });
 
-  scans.on("GET /scans/:id/report", {
+  scans.on("GET /scans/:id/report", "getReport", {
     allow: "read",
-    operationId: "getReport",
     summary: "Read the finished report",
     description:
       "As it was sent, with `Content-Encoding: gzip`; decompressed for a client whose `Accept-Encoding` has no gzip. With its " +

@@ -31,9 +31,9 @@ export interface RunKind<Row extends RunRow> {
   /** The status of one that is deleted before it has ended. */
   readonly deletedStatus: ScanRow["status"];
   /** Returns the run as the API shows it. */
-  readonly toResource: (row: Row, nowMs: number) => object;
+  readonly toResource: (row: Row) => object;
   /** Returns the event that a stream begins with. */
-  readonly toSnapshot: (row: Row, nowMs: number) => SnapshotEvent;
+  readonly toSnapshot: (row: Row) => SnapshotEvent;
 }
 
 export type AnyRunKind = Omit<RunKind<RunRow>, "toResource" | "toSnapshot">;
@@ -53,7 +53,7 @@ export const monitorKind: RunKind<MonitorRow> = {
   details: { table: changes, owner: changes.monitorId },
   deletedStatus: "ended" as ScanRow["status"],
   toResource: toMonitor,
-  toSnapshot: (row, nowMs) => ({ type: "monitor.snapshot", data: toMonitor(row, nowMs) }),
+  toSnapshot: (row) => ({ type: "monitor.snapshot", data: toMonitor(row) }),
 };
 
 type RunId = Pick<RunRow, "id" | "tenantId">;
@@ -78,8 +78,8 @@ export function toScanResource(row: ScanRow): ScanResource {
   return { scan_id: row.id, ...toScan(row) };
 }
 
-export function toMonitor(row: MonitorRow, nowMs: number): Monitor {
-  const more = { ...shared(monitorKind, row), monitor_id: row.id, status: presentStatus(row, nowMs) };
+export function toMonitor(row: MonitorRow): Monitor {
+  const more = { ...shared(monitorKind, row), monitor_id: row.id, status: presentStatus(row) };
   return toFields(monitorSchema, { table: monitors, row }, more);
 }
 
@@ -89,11 +89,9 @@ export function toMonitorUpdated(row: MonitorRow): MonitorEvents["monitor.update
 }
 
 /** A monitor that was published as stale is read as stale. */
-export function presentStatus(
-  { status, staleAt, staleFrom }: Pick<MonitorRow, "status" | "staleAt" | "staleFrom">,
-  nowMs: number,
-): Monitor["status"] {
-  const isSilent = staleAt !== null || (staleFrom !== null && nowMs >= staleFrom.getTime());
+export function presentStatus(monitor: Pick<MonitorRow, "status" | "staleAt" | "staleFrom">): Monitor["status"] {
+  const { status, staleAt, staleFrom } = monitor;
+  const isSilent = staleAt !== null || (staleFrom !== null && Date.now() >= staleFrom.getTime());
   return status === "running" && isSilent ? "stale" : status;
 }
 

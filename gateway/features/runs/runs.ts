@@ -90,29 +90,26 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
 
   function defineRoutes(resource: Resource, dependencies: FeatureDependencies): void {
     const theRun = json(shown, `The ${name} now`);
-    const toResource = (row: Row) => kind.toResource(row, dependencies.nowMs());
+    const { toResource } = kind;
 
-    resource.list(`GET /${name}s`, {
+    resource.list(`GET /${name}s`, `list${Name}s`, {
       allow: "read",
-      operationId: `list${Name}s`,
       summary: `List ${name}s, newest first`,
       query: { org_url: described(webAddress, `Only the ${name}s of this organization`) },
-      list: listByTime(`${name}s`, toResource),
+      list: listByTime(toResource),
       of: [shown, `${Name}Page`],
       select: ({ page, parameters, readOne }) => readOne((db) => store.selectPage(db, page, parameters.org_url)),
     });
 
-    resource.on(`GET /${name}s/:id`, {
+    resource.on(`GET /${name}s/:id`, `get${Name}`, {
       allow: "read",
-      operationId: `get${Name}`,
       summary: `Read a ${name}`,
       answers: { 200: theRun },
       handle: async ({ id, readOne }) => toResource(store.require(await readOne((db) => store.byId(db, id)))),
     });
 
-    resource.on(`PATCH /${name}s/:id`, {
+    resource.on(`PATCH /${name}s/:id`, `update${Name}`, {
       allow: "publish",
-      operationId: `update${Name}`,
       summary: update.summary,
       description:
         `${update.description} \`pass\`, \`fail\`, \`manual\` and \`not_applicable\` are together no more than ` +
@@ -126,9 +123,8 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
       },
     });
 
-    resource.on(`DELETE /${name}s/:id`, {
+    resource.on(`DELETE /${name}s/:id`, `delete${Name}`, {
       allow: "decide",
-      operationId: `delete${Name}`,
       ...texts.deletion,
       answers: { 204: { description: "Deleted" } },
       handle: async ({ c, id, write }) => {
@@ -221,9 +217,8 @@ export async function getSnapshot<Row extends RunRow>(
     .from(table)
     .where(inArray(table.id, [...ids]))
     .orderBy(desc(table.createdAt), desc(table.id));
-  const nowMs = Date.now();
   return {
-    events: (rows as readonly RunRow[] as readonly Row[]).map((row) => toSnapshot(row, nowMs)),
+    events: (rows as readonly RunRow[] as readonly Row[]).map(toSnapshot),
     hasEnded: rows.every((row) => row.endedAt !== null),
   };
 }

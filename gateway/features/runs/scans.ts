@@ -9,7 +9,6 @@ import { originOf } from "../../../shared/schemas/web_address.ts";
 import { scanSchema, newScanSchema, scanUpdateSchema, type NewScan } from "../../../shared/schemas/scan.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import { listOf } from "../../http/query.ts";
 import type { Call, Resource } from "../../http/resource.ts";
 import { defineEventStream, type ChannelsRequest } from "../../streaming/event_stream_definition.ts";
 import { afterResponse, announceThrottled, announcing, tenantChannel } from "../announce.ts";
@@ -138,9 +137,8 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
     return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
   }
 
-  resource.on("POST /scans", {
+  resource.on("POST /scans", "createScan", {
     allow: "register",
-    operationId: "createScan",
     summary: "Register a scan",
     body: registration,
     answers: {
@@ -150,9 +148,8 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
     handle: register,
   });
 
-  resource.on("PUT /scans/:id", {
+  resource.on("PUT /scans/:id", "putScan", {
     allow: "publish",
-    operationId: "putScan",
     summary: "Register a scan with an id that the client chooses",
     description: "Sending the same body again returns the same scan, so a client can retry.",
     body: registration,
@@ -164,9 +161,8 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
     handle: register,
   });
 
-  resource.on("POST /scans/:id/cancel", {
+  resource.on("POST /scans/:id/cancel", "cancelScan", {
     allow: "register",
-    operationId: "cancelScan",
     summary: "Ask the scanner to stop",
     answers: { 202: json(Scan, "Requested now or earlier"), 409: problem("The scan has ended") },
     handle: async ({ c, id, write }) => {
@@ -176,13 +172,14 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
     },
   });
 
-  resource.list("GET /scans/:id/findings", {
+  resource.list("GET /scans/:id/findings", "listFindings", {
     allow: "read",
-    operationId: "listFindings",
     summary: "List a scan's findings",
-    list: listOf("findings", ({ createdAt, fingerprint }: FindingRow) => [createdAt, fingerprint], toFinding, {
+    list: {
+      position: ({ createdAt, fingerprint }: FindingRow) => [createdAt, fingerprint],
+      item: toFinding,
       sizeOf: ({ size }) => size,
-    }),
+    },
     of: [Finding, "FindingPage"],
     select: ({ id, page, read }) => read((db) => selectFindings(db, id, page)),
   });

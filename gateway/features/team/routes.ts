@@ -4,20 +4,24 @@ import { apiKeySchema, createdApiKeySchema, memberSchema } from "../../../shared
 import { auditEventSchema, memberUpdateSchema, newApiKeySchema, newMemberSchema, subSchema } from "./team_schemas.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
-import { defineFeature, type FeatureDependencies } from "../features.ts";
-import { listByTime, listOf } from "../../http/query.ts";
+import { defineFeature } from "../features.ts";
+import { isNumber, listByTime, type List } from "../../http/query.ts";
 import { invalidField } from "../../http/problem.ts";
 import { defineResource } from "../../http/resource.ts";
 import { insertApiKey, revokeApiKey, selectApiKeys, toApiKey } from "./api_key_store.ts";
 import { auditQuery, selectAuditEvents, toAuditEvent, type AuditRow } from "./audit_store.ts";
 import { deleteMember, putMember, selectMembers, toMember, updateMember, type MemberRow } from "./member_store.ts";
 
-const memberList = listOf("members", ({ createdAt, userId }: MemberRow) => [createdAt, userId], toMember, {
+const memberList: List<MemberRow> = {
+  position: ({ createdAt, userId }) => [createdAt, userId],
+  item: toMember,
   isKey: (key) => v.is(subSchema, key),
-});
-const auditList = listOf("audit", ({ createdAt, number }: AuditRow) => [createdAt, String(number)], toAuditEvent, {
-  isKey: (key) => /^\d{1,15}$/.test(key),
-});
+};
+const auditList: List<AuditRow> = {
+  position: ({ createdAt, number }) => [createdAt, String(number)],
+  item: toAuditEvent,
+  isKey: isNumber,
+};
 
 const Member = component("Member", memberSchema);
 const lockedOut = {
@@ -35,10 +39,10 @@ export const team = defineFeature({
   routes: teamRoutes,
 });
 
-function teamRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
+function teamRoutes(): Hono<Allowed> {
   const routes = new Hono<Allowed>();
   defineMembers(routes);
-  defineApiKeys(routes, dependencies);
+  defineApiKeys(routes);
   defineAudit(routes);
   return routes;
 }
@@ -54,18 +58,16 @@ function defineMembers(routes: Hono<Allowed>): void {
     routes,
   );
 
-  members.list("GET /members", {
+  members.list("GET /members", "listMembers", {
     allow: "manage",
-    operationId: "listMembers",
     summary: "List members, newest first",
     list: memberList,
     of: [Member, "MemberPage"],
     select: ({ page, readOne }) => readOne((db) => selectMembers(db, page)),
   });
 
-  members.on("POST /members", {
+  members.on("POST /members", "addMember", {
     allow: "appoint",
-    operationId: "addMember",
     summary: "Add a member, or change the role of a member",
     body: { schema: newMemberSchema, example: { sub: "ann@acme.example", role: "viewer" } },
     answers: {
@@ -79,9 +81,8 @@ function defineMembers(routes: Hono<Allowed>): void {
     },
   });
 
-  members.on("PATCH /members/:sub", {
+  members.on("PATCH /members/:sub", "updateMember", {
     allow: "appoint",
-    operationId: "updateMember",
     summary: "Change a member's role",
     description: "Applies from the next request on.",
     body: { schema: memberUpdateSchema, example: { role: "viewer" } },
@@ -90,9 +91,8 @@ function defineMembers(routes: Hono<Allowed>): void {
       write((db) => updateMember(db, principal, { sub, role })),
   });
 
-  members.on("DELETE /members/:sub", {
+  members.on("DELETE /members/:sub", "removeMember", {
     allow: "manage",
-    operationId: "removeMember",
     summary: "Remove a member",
     description: "Applies from the next request on; open streams close within 30 s.",
     answers: { 204: { description: "Removed" }, ...lockedOut },
@@ -100,21 +100,19 @@ function defineMembers(routes: Hono<Allowed>): void {
   });
 }
 
-function defineApiKeys(routes: Hono<Allowed>, { nowMs }: FeatureDependencies): void {
+function defineApiKeys(routes: Hono<Allowed>): void {
   const apiKeys = defineResource({ tag: "api keys", what: "API key" }, routes);
 
-  apiKeys.list("GET /api-keys", {
+  apiKeys.list("GET /api-keys", "listApiKeys", {
     allow: "manage",
-    operationId: "listApiKeys",
     summary: "List API keys, newest first, revoked ones too",
-    list: listByTime("api_keys", toApiKey),
+    list: listByTime(toApiKey),
     of: [component("ApiKey", apiKeySchema), "ApiKeyPage"],
     select: ({ page, readOne }) => readOne((db) => selectApiKeys(db, page)),
   });
 
-  apiKeys.on("POST /api-keys", {
+  apiKeys.on("POST /api-keys", "createApiKey", {
     allow: "appoint",
-    operationId: "createApiKey",
     summary: "Create an API key; it is shown only once",
     body: {
       schema: newApiKeySchema,
@@ -125,16 +123,15 @@ function defineApiKeys(routes: Hono<Allowed>, { nowMs }: FeatureDependencies): v
       409: problem("The tenant has as many keys as it may"),
     },
     handle: async ({ principal, body, write }) => {
-      if (body.expires_at !== null && Date.parse(body.expires_at) <= nowMs()) {
+      if (body.expires_at !== null && Date.parse(body.expires_at) <= Date.now()) {
         throw invalidField("/expires_at", "is in the past: expected a future time");
       }
       return write((db) => insertApiKey(db, principal, body));
     },
   });
 
-  apiKeys.on("DELETE /api-keys/:id", {
+  apiKeys.on("DELETE /api-keys/:id", "revokeApiKey", {
     allow: "manage",
-    operationId: "revokeApiKey",
     summary: "Revoke an API key",
     description: "Cannot be undone. Applies from the next request on; open streams close within 30 s.",
     answers: { 204: { description: "Revoked now or earlier" }, 409: problem("The calling key") },
@@ -144,9 +141,8 @@ function defineApiKeys(routes: Hono<Allowed>, { nowMs }: FeatureDependencies): v
 
 function defineAudit(routes: Hono<Allowed>): void {
   const audit = defineResource({ tag: "audit", what: "audit event" }, routes);
-  audit.list("GET /audit", {
+  audit.list("GET /audit", "listAuditEvents", {
     allow: "manage",
-    operationId: "listAuditEvents",
     summary: "List the audit trail, newest first",
     query: auditQuery,
     list: auditList,

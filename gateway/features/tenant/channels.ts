@@ -20,7 +20,6 @@ export const tenantEventStream = defineEventStream({
       monitorStore.selectPage(db, { limit: maxSnapshots - 1, after: null }),
       selectOrganizationRows(db, { limit: maxSnapshots }),
     ]);
-    const nowMs = Date.now();
     return {
       events: [
         {
@@ -32,11 +31,11 @@ export const tenantEventStream = defineEventStream({
             organizations: organizationRows.length,
           },
         },
-        ...scanRows.map((row) => scanKind.toSnapshot(row, nowMs)),
-        ...monitorRows.map((row) => monitorKind.toSnapshot(row, nowMs)),
+        ...scanRows.map((row) => scanKind.toSnapshot(row)),
+        ...monitorRows.map((row) => monitorKind.toSnapshot(row)),
         ...organizationRows.map((row) => ({
           type: "organization.snapshot" as const,
-          data: toOrganizationResource(row, nowMs),
+          data: toOrganizationResource(row),
         })),
       ],
     };

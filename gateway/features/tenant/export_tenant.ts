@@ -56,9 +56,8 @@ const maxPageRows = 50;
 export async function* exportTenant(
   read: Access["read"],
   { id: tenant_id, name }: Pick<Tenant, "id" | "name">,
-  nowMs: number,
 ): AsyncGenerator<string> {
-  const exported_at = new Date(nowMs).toISOString();
+  const exported_at = new Date().toISOString();
   yield `${JSON.stringify({ schema: "scanstream.export/1", tenant_id, name, exported_at })}\n`;
   const counts: Record<string, number> = {};
   for (const exported of exportedTables) {

@@ -22,7 +22,7 @@ const maxFailingLength = 65_536;
 /** Reads what the first view of the page shows, in the transaction's tenant. Null: the newest changes, no matter when they were stored. */
 export async function readOverview(
   db: TenantDatabase,
-  { principal, since, nowMs }: { readonly principal: Principal; readonly since: Date | null; readonly nowMs: number },
+  { principal, since }: { readonly principal: Principal; readonly since: Date | null },
 ): Promise<Omit<Overview, "session">> {
   const seenAt = await selectSeenAt(db, principal);
   const organizations = await selectOrganizations(db, newest(overviewLimits.organizations));
@@ -35,12 +35,12 @@ export async function readOverview(
   const decisionRows = await selectDecisions(db, newest(overviewLimits.decisions), holding);
   return {
     seen_at: seenAt?.toISOString() ?? null,
-    organizations: organizations.map((row) => toOrganization(row, nowMs)),
-    monitors: monitorRows.map((row) => toMonitor(row, nowMs)),
+    organizations: organizations.map(toOrganization),
+    monitors: monitorRows.map((row) => toMonitor(row)),
     scans: [...scanRows.values()].map(toScan),
-    decisions: decisionRows.map((row) => toDecision(row, nowMs)),
+    decisions: decisionRows.map(toDecision),
     changes: await selectChanges(db, since),
-    cat1: await readFailingCat1(db, organizations, nowMs),
+    cat1: await readFailingCat1(db, organizations),
   };
 }
 
@@ -94,13 +94,9 @@ function upTo<Item>(maxLength: number, items: readonly Item[]): Item[] {
 }
 
 /** Findings are of the run that knows the rule's present result. */
-async function readFailingCat1(
-  db: TenantDatabase,
-  rows: readonly OrganizationRow[],
-  nowMs: number,
-): Promise<Overview["cat1"]> {
+async function readFailingCat1(db: TenantDatabase, rows: readonly OrganizationRow[]): Promise<Overview["cat1"]> {
   const failing = rows.flatMap((row) =>
-    [...presentResults(row, nowMs)].flatMap(([check, { status, severity, run, actor = null }]) =>
+    [...presentResults(row)].flatMap(([check, { status, severity, run, actor = null }]) =>
       status === "FAIL" && severity === "high" ? { organization_id: row.stored.id, check, actor, run } : [],
     ),
   );

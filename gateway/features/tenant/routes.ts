@@ -36,24 +36,22 @@ export function tenantFeature(keeping: Keeping): Feature {
 }
 
 function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keeping): Hono<Allowed> {
-  const { log, nowMs } = dependencies;
+  const { log } = dependencies;
   const resource = defineResource({ tag: "tenant", what: "tenant" });
 
-  resource.on("GET /overview", {
+  resource.on("GET /overview", "getOverview", {
     allow: "read",
-    operationId: "getOverview",
     summary: "Read what the first view of the page shows, with the session, in one request",
     query: { since: timeParameter("Changes that were stored after it only") },
     answers: { 200: json(component("Overview", overviewSchema), "The tenant now") },
     handle: async ({ c, principal, parameters: { since }, read }) => {
-      const overview = await read((db) => readOverview(db, { principal, since, nowMs: nowMs() }));
+      const overview = await read((db) => readOverview(db, { principal, since }));
       return { session: await sessionOf(c, principal), ...overview };
     },
   });
 
-  resource.on("PUT /seen", {
+  resource.on("PUT /seen", "putSeen", {
     allow: "read",
-    operationId: "putSeen",
     summary: "Store that the member has seen what there is now",
     description: "The page sends it when it is left. An API key has no membership to store it in.",
     answers: { 200: json(component("Seen", seenSchema), "When that was") },
@@ -63,17 +61,15 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
     },
   });
 
-  resource.on("GET /tenant", {
+  resource.on("GET /tenant", "getTenant", {
     allow: "manage",
-    operationId: "getTenant",
     summary: "Read the tenant, and its retention",
     answers: { 200: json(Tenant, "The tenant"), ...wasDeleted },
     handle: async ({ read }) => ({ ...(await read(selectTenant)), retention_days: retentionDays }),
   });
 
-  resource.on("PATCH /tenant", {
+  resource.on("PATCH /tenant", "renameTenant", {
     allow: "manage",
-    operationId: "renameTenant",
     summary: "Rename the tenant",
     body: nameBody,
     answers: { 200: json(Tenant, "The tenant under its new name"), ...wasDeleted },
@@ -83,9 +79,8 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
     }),
   });
 
-  resource.on("DELETE /tenant", {
+  resource.on("DELETE /tenant", "deleteTenant", {
     allow: "manage",
-    operationId: "deleteTenant",
     summary: "Delete the tenant and all its data",
     description:
       "Scans, monitors, members, keys and the audit trail; nothing brings them back. The body's `name` is the tenant's, to " +
@@ -100,9 +95,8 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
     },
   });
 
-  resource.on("GET /tenant/export", {
+  resource.on("GET /tenant/export", "exportTenant", {
     allow: "manage",
-    operationId: "exportTenant",
     summary: "Export the tenant",
     description:
       'Lines of JSON: a header, `{"table", "row"}` for each row, and how many rows there are; without that last line the file ' +
@@ -112,7 +106,7 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
       const account = accountOf(c.req.raw);
       account.takeAnswer(heldBytes);
       const tenant = await read(selectTenant);
-      return c.body(pulledStream(encoded(exportTenant(read, tenant, nowMs())), account), 200, {
+      return c.body(pulledStream(encoded(exportTenant(read, tenant)), account), 200, {
         "content-type": "application/x-ndjson",
         "content-disposition": `attachment; filename="tenant-${principal.tenantId}.ndjson"`,
       });

@@ -98,10 +98,9 @@ function startFailure(error: unknown): Response {
  */
 async function openWorkerParts(options: WorkerOptions): Promise<Dependencies> {
   const { auth, streams, shardsPerTenant = 1, assets, signIn = null, log = createLog() } = options;
-  const nowMs = Date.now;
   const database = options.database.openForRequests();
   const broker = createRequestBroker(options);
-  const streamTokens = createStreamTokens(options.streamTokenSecret, nowMs);
+  const streamTokens = createStreamTokens(options.streamTokenSecret, Date.now);
   return {
     database,
     limits: createLimits({ ...toBounds(options.bounds), memoryBytes: isolateBytes }),
@@ -137,7 +136,6 @@ async function openWorkerParts(options: WorkerOptions): Promise<Dependencies> {
     // Cloudflare sets it, also if a client sends one: https://developers.cloudflare.com/fundamentals/reference/http-headers/
     addressOf: (request) => clientAddress(request.headers, request.headers.get("cf-connecting-ip"), 0),
     onClosed: null,
-    nowMs,
   };
 }
 

@@ -53,7 +53,7 @@ describe("RETENTION_DAYS", () => {
       publish: async (channel: string, message: string) => void published.push(`${channel} ${message}`),
     });
     const tasks = deletingByAge({ retentionDays, historyDays: 400 });
-    await runTasks([{ tasks }], { database, sendEvent, log, nowMs: Date.now });
+    await runTasks([{ tasks }], { database, sendEvent, log });
     return published;
   };
   const age = (id: string, days: number, table = "scans") =>

@@ -38,7 +38,7 @@ const hour = 3_600_000;
 const base = Math.floor(Date.now() / (24 * hour)) * 24 * hour - 7 * 24 * hour + 10 * hour;
 const period = { from: base - hour, to: base + 6 * 24 * hour };
 const isoOf = (ms: number) => new Date(ms).toISOString();
-const dependencies = () => ({ database: gateway.database, ...recordEvents(), log: silentLog, nowMs: Date.now });
+const dependencies = () => ({ database: gateway.database, ...recordEvents(), log: silentLog });
 const newUrl = () => `https://${randomUUID()}.okta.com`;
 
 async function organizationOf(orgUrl: string): Promise<Organization> {

@@ -35,9 +35,7 @@ const statusOf = async (path: string) => (await gateway.read<{ readonly status: 
 async function sweepAtOnce(feature: Feature) {
   const gateways = [recordEvents(), recordEvents(), recordEvents()];
   await Promise.all(
-    gateways.map(({ sendEvent }) =>
-      runTasks([feature], { database: gateway.database, sendEvent, log: silentLog, nowMs: Date.now }),
-    ),
+    gateways.map(({ sendEvent }) => runTasks([feature], { database: gateway.database, sendEvent, log: silentLog })),
   );
   return gateways.flatMap(({ events }) => events);
 }
@@ -79,7 +77,7 @@ test("a running monitor that is silent for three intervals, at least a minute, i
   expect((await sweepAtOnce(monitors)).filter(({ type }) => type === "monitor.updated")).toHaveLength(2);
 });
 
-const options = { database: gateway.database, log: silentLog, nowMs: Date.now, attemptsAfterMs: [0, 1, 1] };
+const options = { database: gateway.database, log: silentLog, attemptsAfterMs: [0, 1, 1] };
 
 test("an end is published again where the answer of the broker was lost, once on each channel", async () => {
   const { id } = await silentScan(16);
