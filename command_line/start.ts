@@ -107,14 +107,11 @@ async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void>
   // A state belongs to one org, and another port is another org.
   const state = join(stateDirectory, `follow-${org.port}`);
   const flags = { config: false, state, interval: String(followSeconds), format: "table" };
-  const invite = () =>
-    say(
-      `Open the admin page ${org.url}/, turn MFA for the Admin Console off\nor on, and watch the result change on the live page.\n`,
-    );
+  const invitation = `Open the admin page ${org.url}/, turn MFA for the Admin Console off\nor on, and watch the result change on the live page.\n`;
   // The first results already hold a change that was made before them, and nobody could be named for it.
-  if (existsSync(join(state, "state.json"))) invite();
+  if (existsSync(join(state, "state.json"))) say(invitation);
   const stdout = (text: string) => {
-    if (text.includes("First results")) invite();
+    if (text.includes("First results")) say(invitation);
     io.stdout(text.replaceAll(/^.*First results.*\n(?: .*\n)*/gm, ""));
   };
   await followCommand(flags, { ...io, stdout });

@@ -24,17 +24,21 @@ export function compareConfiguration(
   }));
   const examining = (artifacts: readonly ArtifactName[]) =>
     needs.filter((need) => artifacts.some((name) => need.artifacts.has(name))).map(({ name }) => name);
+  // The rules of an app's policy are listed below its id.
+  const names = new Map(pairs.flatMap(([, { objects }]) => objects.map(({ id, name }) => [id, name])));
   // An app stands in several artifacts, and so do the rules of its policy: each change once.
   const found = Map.groupBy(
     pairs.flatMap(([old, now]) => compareLists(old, now)),
-    (change) => JSON.stringify({ ...change, artifact: undefined }),
+    ({ artifact: _artifact, parent: _parent, ...change }) => JSON.stringify(change),
   );
   return {
     objects: sortBy(
       [...found.values()].flatMap(([first, ...others]) => {
         if (first === undefined) return [];
-        const { artifact, ...change } = first;
-        return { ...change, checks: examining([artifact, ...others.map((other) => other.artifact)]) };
+        const { artifact, parent, ...change } = first;
+        const isRule = change.type === "policy_rule" && parent !== null;
+        const name = isRule ? `${names.get(parent.id) ?? parent.name} / ${change.name}` : change.name;
+        return { ...change, name, checks: examining([artifact, ...others.map((other) => other.artifact)]) };
       }),
       ({ type, name, id }) => [type, name, id].join("\0"),
     ),
@@ -48,7 +52,7 @@ function listName({ artifact, parent }: ObjectList): string {
   return parent === null ? artifact : `${artifact}/${parent.name}`;
 }
 
-type FoundChange = Omit<ObjectChange, "checks"> & Pick<OrgObject, "artifact">;
+type FoundChange = Omit<ObjectChange, "checks"> & Pick<OrgObject, "artifact" | "parent">;
 
 function compareLists(old: ObjectList, now: ObjectList): readonly FoundChange[] {
   // Objects of a list that was not obtained as a whole are not gone, and not new.
@@ -77,10 +81,11 @@ function toChange(
   const toShown = (value: unknown) => (typeof value === "string" ? shorten(value, maxTextLength) : value);
   return {
     artifact,
+    parent,
     change,
     type,
     id,
-    name: type === "policy_rule" && parent !== null ? `${parent.name} / ${name}` : name,
+    name,
     fields: fields.map(({ path, from, to }) => ({ path, from: toShown(from), to: toShown(to) })),
   };
 }

@@ -55,12 +55,15 @@ describe("compareConfiguration", () => {
     ]);
   });
 
-  test("an app that stands in two artifacts changes once", () => {
+  test("an app that stands in two artifacts, and a rule of its policy, change once, each with its name", () => {
     const withApp = (label: string) => {
       const app = anApp({ id: "0oaconsole", name: "saasure", label });
-      return compliantArtifacts({ apps: obtained([app]), admin_console_app: obtained({ app, rules: null }) });
+      const rules = obtained([{ id: "rul1", name: `Rule of ${label}` }]);
+      const twice = { admin_console_app: obtained({ app, rules }), app_policy_rules: obtained({ rst1: rules }) };
+      return compliantArtifacts({ apps: obtained([app]), ...twice });
     };
-    expect(compare(withApp("Console"), withApp("Okta Admin Console")).objects).toHaveLength(1);
+    const { objects } = compare(withApp("Console"), withApp("Okta"));
+    expect(objects.map(({ name }) => name)).toEqual(["Okta", "Okta / Rule of Okta"]);
   });
 
   test("evidence that is not whole is said, and makes nothing appear or disappear", () => {
