@@ -45,6 +45,7 @@ export function toFindingUpdated(monitorId: string, change: NewChange): FindingU
     to_pass: change.to_pass === null ? null : text(change.to_pass),
     cause: change.cause,
     seen_at: new Date(change.seen_at).toISOString(),
+    not_before: change.not_before && new Date(change.not_before).toISOString(),
     event_ids: list(events.map(({ uuid }) => uuid)),
     event_types: list(events.map(({ event_type: type }) => type)),
     event_objects: list(events.map(({ object }) => (object ? `${object.type} ${object.name}` : ""))),
@@ -55,7 +56,7 @@ export function toFindingUpdated(monitorId: string, change: NewChange): FindingU
 
 /** Returns what the history needs of such an event, with what the event has of the log's events. */
 export function toMovedFinding(update: FindingUpdated) {
-  const { check, to, cat, seen_at, cause, event_types: types, event_objects: objects, actors } = update;
+  const { check, to, cat, seen_at, not_before, cause, event_types: types, event_objects: objects, actors } = update;
   return {
     check,
     to: to === null ? null : { status: to, reason: update.to_reason },
@@ -65,6 +66,7 @@ export function toMovedFinding(update: FindingUpdated) {
       severity: parseSeverity(cat) ?? ("medium" as const),
     },
     seen_at,
+    not_before,
     cause,
     explained_by: update.event_ids.map((uuid, index) => ({
       uuid,

@@ -97,6 +97,7 @@ CREATE TABLE "changes" (
 	"rule_reason" text,
 	"rule_severity" text NOT NULL,
 	"seen_at" timestamp (3) with time zone NOT NULL,
+	"not_before" timestamp (3) with time zone,
 	"cause" text NOT NULL,
 	"explained_by" jsonb NOT NULL,
 	"also" jsonb DEFAULT '[]'::jsonb NOT NULL,

@@ -225,6 +225,7 @@ export const changes = pgTable(
     /** Severity in the producer's catalog. */
     ruleSeverity: text("rule_severity").$type<Severity>().notNull(),
     seenAt: instant("seen_at").notNull(),
+    notBefore: instant("not_before"),
     cause: text("cause").$type<NewChange["cause"]>().notNull(),
     explainedBy: jsonb("explained_by").$type<NewChange["explained_by"]>().notNull(),
     also: jsonb("also").$type<NewChange["also"]>().notNull().default([]),

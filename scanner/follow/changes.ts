@@ -76,8 +76,8 @@ function openStatus(finding: KnownFinding | null): "FAIL" | "MANUAL" | null {
 const maxTextLength = 2048;
 
 /** Why it moved: events about the finding's objects, and the others of the interval. */
-export type Cause = Pick<ChangeLine, "cause" | "explained_by" | "also">;
-export const firstState: Cause = { cause: "start", explained_by: [], also: [] };
+export type Cause = Pick<ChangeLine, "cause" | "explained_by" | "also" | "not_before">;
+export const firstState: Cause = { cause: "start", explained_by: [], also: [], not_before: null };
 
 /** Facts of a line, in addition to its move. */
 type LineFacts = Cause & Pick<ChangeLine, "id" | "org_url" | "monitor_id" | "rule" | "seen_at">;

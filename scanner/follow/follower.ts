@@ -54,6 +54,8 @@ function createFollower(
     parts.write([{ ...span, org_url: orgUrl, monitor_id: record.monitorId() }]),
   );
   let lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
+  /** The same, of the scan before the results that were judged last. */
+  let scannedMs = lastFullMs;
   /** When the last full scan began that read everything but the log, by the provider's clock. */
   let blindScanMs = saved?.blindScanMs ?? 0;
   /** Failed artifacts are collected again at that time; the events may explain the results then. */
@@ -214,7 +216,9 @@ function createFollower(
     const later = events.filter(({ event }) => !(Date.parse(event.published ?? "") < blindScanMs));
     const engine = org.engine();
     const monitorId = record.monitorId();
-    const lines = verdicts.judge({ events: later, cause, artifacts, engine, nowMs, monitorId });
+    const aheadMs = org.nowMs() - nowMs;
+    const lines = verdicts.judge({ events: later, cause, artifacts, engine, nowMs, scannedMs, aheadMs, monitorId });
+    scannedMs = lastFullMs;
     retry = org.hasFailed() ? nextRetry(events, nowMs) : null;
     commit();
     watch();

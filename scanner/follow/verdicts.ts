@@ -32,6 +32,10 @@ interface Round {
   readonly artifacts: CollectedArtifacts;
   readonly engine: Engine;
   readonly nowMs: number;
+  /** When the last full scan before it began. */
+  readonly scannedMs: number;
+  /** How far the provider's clock is ahead. */
+  readonly aheadMs: number;
   readonly monitorId: string;
 }
 
@@ -109,6 +113,7 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
       const explaining = [...named].slice(0, maxExplanations);
       return {
         cause,
+        not_before: cause === "log" || cause === "reconciliation" ? notBeforeOf(named, round) : null,
         explained_by: explaining.map(({ event }) => toExplanation(event, withAddresses)),
         // The type of an event and the name of its object, without who made it.
         also: others
@@ -117,6 +122,13 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
       };
     };
   }
+}
+
+/** Time of the first of the events that caused a change; that of the last full scan where none did or says when. */
+function notBeforeOf(events: Iterable<Relevant>, { nowMs, scannedMs, aheadMs }: Round): string {
+  const firstMs = Math.min(...Array.from(events, ({ event }) => Date.parse(event.published ?? "") - aheadMs));
+  const fromMs = Number.isFinite(firstMs) ? Math.max(firstMs, scannedMs) : scannedMs;
+  return new Date(Math.min(fromMs, nowMs)).toISOString();
 }
 
 /**

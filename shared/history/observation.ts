@@ -17,6 +17,8 @@ export interface RuleResult {
   readonly cause: Exposure["cause"];
   /** The person who changed the configuration, as far as the provider's log says. */
   readonly actor?: HistoryActor;
+  /** How long it may have been so before it was seen. Absent: not known to be longer than the time between two polls. */
+  readonly unseenMs?: number;
 }
 
 type Verdict = { readonly status: Status; readonly reason: ManualReason | null };
@@ -101,7 +103,7 @@ export function rankOf(result: Pick<RuleResult, "status" | "reason">): number {
 }
 
 /** The part of a change that the history needs. */
-export type MovedFinding = Pick<NewChange, "check" | "to" | "seen_at" | "cause" | "rule"> & {
+export type MovedFinding = Pick<NewChange, "check" | "to" | "seen_at" | "not_before" | "cause" | "rule"> & {
   readonly explained_by: readonly Pick<Explanation, "actor">[];
 };
 
@@ -122,7 +124,13 @@ function resultOf(lines: readonly MovedFinding[]): RuleResult {
   const decisive = lines.filter(({ to }) => to?.status === worst.status);
   const explaining = decisive.length > 0 ? decisive : lines;
   const actor = actorOf(explaining.flatMap((line) => line.explained_by));
-  return { ...worst, cause: explaining[0]?.cause ?? worst.cause, ...(actor !== null && { actor }) };
+  const cause = explaining[0]?.cause ?? worst.cause;
+  const unseenMs = Math.max(...explaining.map(unseenMsOf));
+  return { ...worst, cause, ...(actor !== null && { actor }), ...(unseenMs > 0 && { unseenMs }) };
+}
+
+function unseenMsOf({ seen_at: seenAt, not_before: notBefore }: MovedFinding): number {
+  return notBefore === null ? 0 : Date.parse(seenAt) - Date.parse(notBefore);
 }
 
 function actorOf(events: readonly Pick<Explanation, "actor">[]): HistoryActor | null {

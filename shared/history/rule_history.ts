@@ -76,7 +76,7 @@ export function exposuresOf(timeline: readonly Segment[], period: Span): readonl
   const exposures: { readonly exposure: Exposure; readonly until: number }[] = [];
   let open: OpenExposure | null = null;
   let knownUntil: number | null = null;
-  for (const { from, to, result } of readableOf(timeline)) {
+  for (const { from, to, result } of untilUnseen(readableOf(timeline))) {
     if (from > period.to) break;
     const end = Math.min(to, period.to);
     if (result.status === "FAIL") {
@@ -92,6 +92,18 @@ export function exposuresOf(timeline: readonly Segment[], period: Span): readonl
   }
   if (open !== null) exposures.push({ exposure: toExposure(open, null, period.to), until: period.to });
   return exposures.filter(({ until }) => until >= period.from).map(({ exposure }) => exposure);
+}
+
+/** Segments that end where the next result may have begun: it was seen later, by a poll or by a full scan. */
+function untilUnseen(segments: readonly Segment[]): readonly Segment[] {
+  const begun = new Set<RuleResult>();
+  return segments.map((segment, index) => {
+    const next = segments[index + 1];
+    begun.add(segment.result);
+    if (next === undefined || begun.has(next.result)) return segment;
+    const until = Math.min(segment.to, next.from - (next.result.unseenMs ?? 0));
+    return { ...segment, to: Math.max(segment.from, until) };
+  });
 }
 
 function toExposure(open: OpenExposure, closed: Exposure["closed"], until: number): Exposure {

@@ -13,6 +13,12 @@ export const changeCauseSchema = v.picklist(
   "expected log, reconciliation, start, decision or org_policy",
 );
 
+/** Of a change, also as an event. */
+export const notBeforeSchema = described(
+  v.optional(v.nullable(instant), null),
+  "Until then the result before is known: the time of the log's event, or of the last full scan where no event explains it. Null: it was seen as it came about, or is the first state",
+);
+
 const { check, fingerprint, resource_type: name, expected, actual, to_pass: toPass, advisory } = findingEntries;
 /** A text of the provider's log, in which anything may be missing. */
 const provided = v.optional(v.nullable(text(0, 2048)), null);
@@ -58,6 +64,7 @@ const entries = {
   to_pass: v.optional(toPass, null),
   rule: described(ruleSchema, "The verdict of the whole rule after it"),
   seen_at: instant,
+  not_before: notBeforeSchema,
   cause: changeCauseSchema,
   explained_by: v.pipe(
     v.array(explanationSchema, explanationsMessage),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { changeCauseSchema } from "./change.ts";
+import { changeCauseSchema, notBeforeSchema } from "./change.ts";
 import { findingEntries, ownDecisionEntries, statusSchema } from "./finding.ts";
 import {
   count,
@@ -105,6 +105,7 @@ export const monitorEventSchemas = {
     rule_reason: findingEntries.reason,
     cause: changeCauseSchema,
     seen_at: instant,
+    not_before: notBeforeSchema,
     event_ids: described(eventTexts, "The log's events that explain it; the next three lists have an entry for each"),
     event_types: eventTexts,
     event_objects: described(eventTexts, "What the events were about, each as its type and its name; empty: not known"),

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
 import { toFinding, toScanned, type Finding } from "../../gateway/web/model/finding.ts";
 import { countRules, toRules } from "../../gateway/web/model/rules.ts";
-import { toChangeLine } from "../../scanner/follow/changes.ts";
+import { firstState, toChangeLine } from "../../scanner/follow/changes.ts";
 import { compareWithKnown } from "../../scanner/follow/verdicts.ts";
 import { stateLabels } from "../../scanner/reports/result_text.ts";
 import { toFindingCreated } from "../../scanner/streaming/finding_created.ts";
@@ -184,7 +184,7 @@ function pageCounts({ scan: { id, org_url, started_at: created_at }, checks }: R
     const { status, reason, severity } = result;
     const facts = { id, org_url, monitor_id: id, rule: { status, reason, severity }, seen_at: created_at };
     return compareWithKnown([], result, null).flatMap((move) => {
-      const line = toChangeLine(move, { ...facts, cause: "start", explained_by: [], also: [] });
+      const line = toChangeLine(move, { ...facts, ...firstState });
       return toFinding({ ...line, created_at }, undefined) ?? [];
     });
   });

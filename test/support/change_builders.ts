@@ -24,6 +24,7 @@ export function aChange(changes: Partial<NewChange> = {}): NewChange {
     to_pass: null,
     rule: { ...(to ?? pass), severity: "medium" },
     seen_at: new Date().toISOString(),
+    not_before: null,
     cause: "log",
     explained_by: [anExplanation()],
     also: [],

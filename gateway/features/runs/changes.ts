@@ -79,6 +79,7 @@ function toRow(tenantId: string, update: FindingUpdated): object {
     rule_severity: rule.severity,
     // Postgres takes fewer forms of a time than JavaScript does.
     seen_at: new Date(update.seen_at).toISOString(),
+    not_before: update.not_before && new Date(update.not_before).toISOString(),
     explained_by,
   };
 }

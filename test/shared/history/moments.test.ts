@@ -11,7 +11,7 @@ test("a moment has the results that its lines state, the worst of each rule, and
   const found = { cause: "reconciliation", explained_by: [] } as const;
   const lines = [
     aChange({ check: "a", to: pass, rule: { ...review, severity: "high" }, seen_at: at(2) }),
-    aChange({ check: "a", to: fail, rule: { ...fail, severity: "high" }, seen_at: at(2), ...byBen }),
+    aChange({ check: "a", to: fail, rule: { ...fail, severity: "high" }, seen_at: at(2), not_before: at(1), ...byBen }),
     aChange({ check: "b", to: null, rule: { ...pass, severity: "low" }, seen_at: at(2), ...found }),
     aChange({ check: "a", to: pass, rule: { ...pass, severity: "high" }, seen_at: at(1), ...found, cause: "start" }),
   ];
@@ -20,7 +20,7 @@ test("a moment has the results that its lines state, the worst of each rule, and
     {
       at: 2000,
       moved: {
-        a: { status: "FAIL", severity: "high", cause: "log", actor: ben },
+        a: { status: "FAIL", severity: "high", cause: "log", actor: ben, unseenMs: 1000 },
         b: { status: "PASS", severity: "low", cause: "reconciliation" },
       },
     },

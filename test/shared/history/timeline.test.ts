@@ -60,21 +60,21 @@ describe("exposuresOf", () => {
     const watched = monitor("m", [
       { at: 0, result: pass },
       ...alive(1, 29),
-      { at: 30, result: { ...fail, actor: ann } },
+      { at: 30, result: { ...fail, actor: ann, unseenMs: 2 * tick } },
       ...alive(31, 40),
       { at: 60, result: fail },
       ...alive(61, 69),
-      { at: 70, result: { ...pass, actor: ben } },
+      { at: 70, result: { ...pass, actor: ben, unseenMs: 3 * tick } },
       ...alive(71, 100),
     ]);
     expect(exposures(watched)).toEqual([
       {
-        opened: { not_before: time(30), known_at: time(30) },
-        closed: { not_before: time(70), known_at: time(70), actor: ben },
+        opened: { not_before: time(28), known_at: time(30) },
+        closed: { not_before: time(67), known_at: time(70), actor: ben },
         actor: ann,
         cause: "log",
-        least_seconds: 20,
-        most_seconds: 40,
+        least_seconds: 17,
+        most_seconds: 42,
       },
     ]);
   });
