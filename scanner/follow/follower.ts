@@ -7,7 +7,7 @@ import { connectOrg, type FollowedOrg } from "./followed_org.ts";
 import type { Relevant } from "./log_event.ts";
 import { openSystemLog } from "./system_log.ts";
 import { createVerdicts, type OtherCause } from "./verdicts.ts";
-import { WatchedTime } from "./watched_time.ts";
+import { createWatchedTime } from "./watched_time.ts";
 
 /** Delay before evidence that could not be collected is tried again. */
 const retryMs = 45_000;
@@ -50,7 +50,7 @@ function createFollower(
   const isReading = () => log.status().log_status === "reading";
   const verdicts = createVerdicts(plan, parts, saved);
   const deciding = decidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, say);
-  const watched = new WatchedTime(plan.intervalMs, (span) =>
+  const watched = createWatchedTime(plan.intervalMs, (span) =>
     parts.write([{ ...span, org_url: orgUrl, monitor_id: record.monitorId() }]),
   );
   let lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
@@ -216,8 +216,7 @@ function createFollower(
     const later = events.filter(({ event }) => !(Date.parse(event.published ?? "") < blindScanMs));
     const engine = org.engine();
     const monitorId = record.monitorId();
-    const aheadMs = org.nowMs() - nowMs;
-    const lines = verdicts.judge({ events: later, cause, artifacts, engine, nowMs, scannedMs, aheadMs, monitorId });
+    const lines = verdicts.judge({ events: later, cause, artifacts, engine, nowMs, scannedMs, monitorId });
     scannedMs = lastFullMs;
     retry = org.hasFailed() ? nextRetry(events, nowMs) : null;
     commit();

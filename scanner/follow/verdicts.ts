@@ -34,8 +34,6 @@ interface Round {
   readonly nowMs: number;
   /** When the last full scan before it began. */
   readonly scannedMs: number;
-  /** How far the provider's clock is ahead. */
-  readonly aheadMs: number;
   readonly monitorId: string;
 }
 
@@ -125,8 +123,8 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
 }
 
 /** Time of the first of the events that caused a change; that of the last full scan where none did or says when. */
-function notBeforeOf(events: Iterable<Relevant>, { nowMs, scannedMs, aheadMs }: Round): string {
-  const firstMs = Math.min(...Array.from(events, ({ event }) => Date.parse(event.published ?? "") - aheadMs));
+function notBeforeOf(events: Iterable<Relevant>, { nowMs, scannedMs }: Round): string {
+  const firstMs = Math.min(...Array.from(events, ({ event }) => Date.parse(event.published ?? "")));
   const fromMs = Number.isFinite(firstMs) ? Math.max(firstMs, scannedMs) : scannedMs;
   return new Date(Math.min(fromMs, nowMs)).toISOString();
 }

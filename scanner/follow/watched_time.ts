@@ -9,36 +9,31 @@ type Span = Omit<WatchLine, "org_url" | "monitor_id">;
  * The time in which the log was read, as lines: at each gap, each hour, and at the end. A poll that is late by no more than a
  * gateway waits before it calls a monitor stale is not a gap.
  */
-export class WatchedTime {
-  readonly #write: (span: Span) => void;
-  readonly #maxPauseMs: number;
-  #span: { from: number; to: number; readonly isContinued: boolean } | null = null;
-
-  constructor(intervalMs: number, write: (span: Span) => void) {
-    this.#maxPauseMs = longestSilenceMs(intervalMs / 1000);
-    this.#write = write;
-  }
+export function createWatchedTime(intervalMs: number, write: (span: Span) => void) {
+  const maxPauseMs = longestSilenceMs(intervalMs / 1000);
+  let span: { from: number; to: number; readonly isContinued: boolean } | null = null;
+  return { polled, end };
 
   /** After each poll: `readMs` is when the log was last read to its end; null: it never was. */
-  polled(readMs: number | null, nowMs: number): void {
-    const pauseMs = (readMs ?? nowMs) - (this.#span?.to ?? nowMs);
+  function polled(readMs: number | null, nowMs: number): void {
+    const pauseMs = (readMs ?? nowMs) - (span?.to ?? nowMs);
     // A clock that was set back begins another time.
-    if (pauseMs > this.#maxPauseMs || (readMs !== null && pauseMs < 0)) this.end();
+    if (pauseMs > maxPauseMs || (readMs !== null && pauseMs < 0)) end();
     if (readMs === null) return;
-    this.#span ??= { from: readMs, to: readMs, isContinued: false };
-    this.#span.to = Math.max(this.#span.to, readMs);
-    if (this.#span.to - this.#span.from < hourMs) return;
-    const { to } = this.#span;
-    this.end();
-    this.#span = { from: to, to, isContinued: true };
+    span ??= { from: readMs, to: readMs, isContinued: false };
+    span.to = Math.max(span.to, readMs);
+    if (span.to - span.from < hourMs) return;
+    const { to } = span;
+    end();
+    span = { from: to, to, isContinued: true };
   }
 
   /** Ends the span: the time that follows is not known to follow on it. */
-  end(): void {
-    const span = this.#span;
-    this.#span = null;
-    if (span === null || (span.isContinued && span.from === span.to)) return;
-    const [from, to] = [new Date(span.from).toISOString(), new Date(span.to).toISOString()];
-    this.#write({ schema: "scanstream.watch/1", from, to });
+  function end(): void {
+    const ended = span;
+    span = null;
+    if (ended === null || (ended.isContinued && ended.from === ended.to)) return;
+    const [from, to] = [new Date(ended.from).toISOString(), new Date(ended.to).toISOString()];
+    write({ schema: "scanstream.watch/1", from, to });
   }
 }

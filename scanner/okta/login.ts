@@ -93,17 +93,21 @@ export class Login {
   }
 
   /**
-   * A GET below the API, sent again with a new nonce or a new token where the provider asks for it. Throws `NetworkError`, `IdpError`,
+   * A GET below the API, sent again with a new nonce or a new token where the provider asks for it, or by its clock. Throws `NetworkError`, `IdpError`,
    * `ForbiddenRequest`, or the signal's reason.
    */
   async get(path: string): Promise<ReceivedResponse> {
-    for (let hasRenewed = false; ; hasRenewed = true) {
+    for (let isRetry = false; ; isRetry = true) {
       let token: AccessToken | null = null;
       const response = await this.#send("GET", path, async () => {
         token = await this.current();
         return { headers: await this.#authorize(path, token) };
       });
-      if (hasRenewed || token === null || !isTokenRefused(response) || !(await this.#replace(token))) return response;
+      if (isRetry || token === null) return response;
+      const isOtherNow = isTokenRefused(response)
+        ? await this.#replace(token)
+        : response.status === 400 && this.#correctsClock(response);
+      if (!isOtherNow) return response;
     }
   }
 
@@ -124,7 +128,7 @@ export class Login {
   /** A token with these scopes. That one is not granted is a result, because the granted ones can be found out. */
   async #request(scopes: readonly string[]): Promise<AccessToken | IdpError> {
     const { orgUrl } = this.#config;
-    for (;;) {
+    for (let isRetry = false; ; isRetry = true) {
       const response = await this.#send("POST", tokenPath, () => this.#prepareToken(scopes)).catch((error: unknown) => {
         throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
       });
@@ -133,7 +137,7 @@ export class Login {
       const { error, description } = oauthError(response);
       if (error === "invalid_scope") return refusal;
       const isOfProof = error === "invalid_dpop_proof";
-      if ((error === "invalid_client" || isOfProof) && this.#correctsClock(response, description)) continue;
+      if (!isRetry && (error === "invalid_client" || isOfProof) && this.#correctsClock(response, description)) continue;
       if (!isOfProof) throw refusal;
       if (this.#proofRefusal !== null) throw this.#proofRefusal;
       // An organization that does not take proofs may still give a plain Bearer token.
@@ -194,11 +198,12 @@ export class Login {
     return granted;
   }
 
-  /** Once per scan: a clock that is still wrong after that is not what is wrong. */
-  #correctsClock({ providerMs, receivedAtMs }: ReceivedResponse, description: string): boolean {
-    if (this.#aheadMs !== null || providerMs === null) return false;
+  /** False where the clock is not what is wrong. It may be set while a follower runs. */
+  #correctsClock({ providerMs, receivedAtMs }: ReceivedResponse, description = ""): boolean {
+    if (providerMs === null) return false;
     const aheadMs = providerMs - receivedAtMs;
-    if (Math.abs(aheadMs) <= toleratedSkewMs && !clockRefusal.test(description)) return false;
+    const isNamed = this.#aheadMs === null && clockRefusal.test(description);
+    if (Math.abs(aheadMs - (this.#aheadMs ?? 0)) <= toleratedSkewMs && !isNamed) return false;
     this.#aheadMs = aheadMs;
     return true;
   }

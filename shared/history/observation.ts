@@ -125,12 +125,9 @@ function resultOf(lines: readonly MovedFinding[]): RuleResult {
   const explaining = decisive.length > 0 ? decisive : lines;
   const actor = actorOf(explaining.flatMap((line) => line.explained_by));
   const cause = explaining[0]?.cause ?? worst.cause;
-  const unseenMs = Math.max(...explaining.map(unseenMsOf));
+  const unseen = explaining.map(({ seen_at: at, not_before: before }) => Date.parse(at) - Date.parse(before ?? at));
+  const unseenMs = Math.max(...unseen);
   return { ...worst, cause, ...(actor !== null && { actor }), ...(unseenMs > 0 && { unseenMs }) };
-}
-
-function unseenMsOf({ seen_at: seenAt, not_before: notBefore }: MovedFinding): number {
-  return notBefore === null ? 0 : Date.parse(seenAt) - Date.parse(notBefore);
 }
 
 function actorOf(events: readonly Pick<Explanation, "actor">[]): HistoryActor | null {

@@ -5,7 +5,7 @@ import { defaultScopes } from "../../../scanner/settings/values.ts";
 import type { ChangeLine } from "../../../scanner/follow/changes.ts";
 import { follow } from "../../../scanner/follow/follower.ts";
 import type { FollowParts, FollowPlan } from "../../../scanner/follow/follow_plan.ts";
-import type { Clock } from "../../../scanner/okta/clock.ts";
+import { systemClock, type Clock } from "../../../scanner/okta/clock.ts";
 import { connect } from "../../../scanner/okta/connection.ts";
 import type { MonitorUpdate } from "../../../shared/schemas/monitor.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
@@ -128,7 +128,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         signal: stop.signal,
       },
       {
-        connect: (connectOptions) => connect(config, connectOptions),
+        connect: (given) => connect(config, { ...given, clock: { ...systemClock, nowMs: time.clock.nowMs } }),
         clock: time.clock,
         newId: () => crypto.randomUUID(),
         decisions,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { WatchedTime } from "../../../scanner/follow/watched_time.ts";
+import { createWatchedTime } from "../../../scanner/follow/watched_time.ts";
 
 const second = 1000;
 
 /** Lines that are written for looks at these times; a pair is a look that did not read the log, and when. */
 function watched(looks: readonly (number | readonly ["failed", number])[]): readonly string[] {
   const lines: string[] = [];
-  const time = new WatchedTime(10 * second, ({ from, to }) =>
+  const time = createWatchedTime(10 * second, ({ from, to }) =>
     lines.push(`${Date.parse(from) / second}-${Date.parse(to) / second}`),
   );
   for (const look of looks) {
@@ -17,7 +17,7 @@ function watched(looks: readonly (number | readonly ["failed", number])[]): read
   return lines;
 }
 
-describe("WatchedTime", () => {
+describe("createWatchedTime", () => {
   it("is one time until its end, and a new one after a gap of more than a minute", () => {
     expect(watched([0, 10, 20])).toEqual(["0-20"]);
     expect(watched([0, 60, 120])).toEqual(["0-120"]);
