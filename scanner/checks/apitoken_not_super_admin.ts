@@ -1,5 +1,5 @@
 import { decide, defineCheck } from "./check.ts";
-import { rolesOf } from "../org_policy/facts.ts";
+import { roleName, rolesOf } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { availableValue, entriesOf, type ApiTokenOwner, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { judgeList, Subject, type FindingDraft } from "./evaluating/finding_drafts.ts";
@@ -19,9 +19,12 @@ export const apitokenNotSuperAdmin = defineCheck({
   decidingFields: [
     decide("api_tokens", ["userId", "clientName"]),
     decide("user", ["profile.login"]),
-    decide("userRoles", ["type", "label"]),
+    decide("userRoles", ["type", "label", "resource-set"]),
     decide("userGroups", ["id"]),
-    decide("groupRoles", ["type", "label"]),
+    decide("groupRoles", ["type", "label", "resource-set"]),
+    decide("roleGroups", ["profile.name"]),
+    decide("roleApps", ["displayName"]),
+    decide("resourceSet", ["label"]),
   ],
   leftToPerson: uncovered,
   evaluate({ api_tokens: tokens, api_token_owners: owners }, { orgPolicy }) {
@@ -65,7 +68,7 @@ function judgeOwner(id: string, owner: ApiTokenOwner | undefined): FindingDraft 
   if (includesSuperAdmin(owner.roles)) return subject.fail(`${name}, who is Super Administrator`);
   const group = groupsOf(owner).find((candidate) => includesSuperAdmin(candidate.roles));
   if (group !== undefined) return subject.fail(`${name}, who is Super Administrator through the group "${group.name}"`);
-  const roles = [...new Set(rolesOf(owner).map(nameOf))];
+  const roles = [...new Set(rolesOf(owner).map(roleName))];
   const held = roles.length === 0 ? "without a role" : `with the ${nounFor(roles, "role")} ${listTexts(roles)}`;
   return firstMissing(subject, owner) ?? subject.pass(`${name} ${held}`, uncovered);
 }
@@ -81,10 +84,11 @@ function compareOwner(
   tokensOfOwner: number,
 ): Comparison {
   if (owner === undefined || owner.login === null) return { kind: "doubtful", why: "the owner's login was not read" };
-  const held = [...new Set(rolesOf(owner).map(nameOf))];
+  const held = [...new Set(rolesOf(owner).map(roleName))];
   // The API and Terraform say READ_ONLY_ADMIN. Every role that an org made itself is CUSTOM there.
   const labels = new Map(rolesOf(owner).map((role) => [role["type"], nameOf(role)]));
-  const roles = [...new Set(named.map((role) => (role === "CUSTOM" ? role : (labels.get(role) ?? role))))];
+  labels.delete("CUSTOM");
+  const roles = [...new Set(named.map((role) => role.replace(/^[A-Z_]+(?=:|$)/, (type) => labels.get(type) ?? type)))];
   const sayRoles = (names: readonly string[], others: readonly string[]) =>
     names.length === 0 ? "no role" : `the ${nounFor(names, "role")} ${quoteAll(names, others)}`;
   if (roles.some((label) => isSuperAdminRole({ label })))
@@ -95,6 +99,9 @@ function compareOwner(
   const ofDocument = `the owner "${login}" with ${said}`;
   if (owner.login.toLowerCase() !== login.toLowerCase())
     return { kind: "departs", said: ofDocument, found: `the owner "${owner.login}" with ${found}` };
+  const unread = rolesOf(owner).find(({ scope }) => scope === null);
+  if (unread !== undefined)
+    return { kind: "doubtful", why: `what the role "${nameOf(unread)}" is limited to was not read` };
   // Another token of the same owner would change nothing.
   if (!sameTexts(inLowerCase(held), inLowerCase(roles)))
     return { kind: "departs", said: `${said} of the owner "${login}"`, found: `${found} of the owner` };

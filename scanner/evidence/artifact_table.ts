@@ -45,6 +45,7 @@ export interface ObjectPart extends IdpRequest {
 
 /** The content of a page that is not customized is null. */
 const pageFields = ["pageContent", "widgetVersion", "widgetCustomizations"];
+const roleFields = "id type label status resource-set";
 const noOwner = { unnamed: "The owner has no usable id, so the roles" };
 
 export const objectParts = {
@@ -56,11 +57,15 @@ export const objectParts = {
   },
   group: get("/api/v1/groups/{id}", "groups.read", "id type profile.name"),
   groupRoles: {
-    ...get("/api/v1/groups/{id}/roles", "roles.read", "id type label status"),
+    ...get("/api/v1/groups/{id}/roles", "roles.read", roleFields),
     unnamed: "A group has no usable id, so its roles",
   },
   user: { path: "/api/v1/users/{id}", scope: "users.read" },
-  userRoles: { ...get("/api/v1/users/{id}/roles", "roles.read", "id type label status"), ...noOwner },
+  userRoles: { ...get("/api/v1/users/{id}/roles", "roles.read", roleFields), ...noOwner },
+  /** Holder: `users/{id}` or `groups/{id}`. */
+  roleGroups: get("/api/v1/{holder}/roles/{id}/targets/groups", "roles.read", "id profile.name"),
+  roleApps: get("/api/v1/{holder}/roles/{id}/targets/catalog/apps", "roles.read", "id name displayName"),
+  resourceSet: get("/api/v1/iam/resource-sets/{id}", "roles.read", "id label"),
   userGroups: { ...get("/api/v1/users/{id}/groups", "users.read", "id profile.name"), ...noOwner },
   signInPage: {
     path: "/api/v1/brands/{id}/pages/sign-in/customized",
@@ -190,7 +195,15 @@ export const artifactTable: Table = {
   },
   api_token_owners: {
     request: null,
-    parts: [objectParts.user, objectParts.userRoles, objectParts.userGroups, objectParts.groupRoles],
+    parts: [
+      objectParts.user,
+      objectParts.userRoles,
+      objectParts.userGroups,
+      objectParts.groupRoles,
+      objectParts.roleGroups,
+      objectParts.roleApps,
+      objectParts.resourceSet,
+    ],
     events: ["iam.resourceset.", "iam.role."],
     eventsOfTargets: ["user.account.privilege.", "group.privilege.", "group.user_membership."],
     objects: (owners) => [

@@ -243,16 +243,47 @@ function settingsOf(page: JsonObject): JsonObject {
 async function ownerOf(parts: PartReader, userId: string): Promise<ApiTokenOwner> {
   const [user, roles] = await Promise.all([
     parts.object(objectParts.user, userId),
-    parts.list(objectParts.userRoles, userId),
+    rolesOfHolder(parts, objectParts.userRoles, userId),
   ]);
   const login = user.state === "obtained" ? readText(user.value, "profile.login").value : null;
   if (entriesOf(roles).some((role) => isSuperAdminRole(role) === true)) return { login, roles, groups: null };
   const groups = await mapEntries(await parts.list(objectParts.userGroups, userId), async (group) => {
     const id = typeof group["id"] === "string" ? group["id"] : "";
     const name = readText(group, "profile.name").value ?? id;
-    return { id, name, roles: await parts.list(objectParts.groupRoles, id) };
+    return { id, name, roles: await rolesOfHolder(parts, objectParts.groupRoles, id) };
   });
   return { login, roles, groups };
+}
+
+/**
+ * The roles of a user or a group. Okta limits some kinds: their `scope` has the names of the groups, apps or resource set, and is null
+ * where these were not read.
+ */
+async function rolesOfHolder(parts: PartReader, part: ObjectPart, holderId: string): Promise<Evidence<JsonList>> {
+  const holder = part.path.split("/")[3] + "/" + pathSegment(holderId);
+  return mapEntries(await parts.list(part, holderId), async (role) => {
+    const targets = targetsOfType.get(String(role["type"]));
+    if (role["type"] !== "CUSTOM" && targets === undefined) return role;
+    const scope =
+      targets === undefined
+        ? await mapEvidence(await parts.object(objectParts.resourceSet, role["resource-set"]), (set) => [set])
+        : await parts.list({ ...targets, path: targets.path.replace("{holder}", () => holder) }, role["id"]);
+    const names = scope.state === "obtained" ? scope.value.map(scopeName) : [null];
+    return { ...role, scope: names.includes(null) ? null : names.toSorted() };
+  });
+}
+
+const targetsOfType: ReadonlyMap<string, ObjectPart> = new Map([
+  ["USER_ADMIN", objectParts.roleGroups],
+  ["HELP_DESK_ADMIN", objectParts.roleGroups],
+  ["GROUP_MEMBERSHIP_ADMIN", objectParts.roleGroups],
+  ["APP_ADMIN", objectParts.roleApps],
+]);
+
+/** The name of a group, an app or a resource set, as the console shows it. */
+function scopeName(target: JsonObject): string | null {
+  const names = ["profile.name", "displayName", "label", "name"].map((field) => readText(target, field).value);
+  return names.find((name) => name !== null) ?? null;
 }
 
 /** Null where the key holds no certificate, or one that cannot be read. */

@@ -9,7 +9,7 @@ import { readZones, type Zones } from "../checks/evaluating/zones.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import type { ApiTokenEntry, AppEntry, ZoneLists } from "./document.ts";
-import { areRolesRead, policyZoneUse, rolesOf, tokenZoneUse, type ZoneUse } from "./facts.ts";
+import { areRolesRead, policyZoneUse, roleName, rolesOf, tokenZoneUse, type ZoneUse } from "./facts.ts";
 import { orgPolicyFormat } from "./schema.ts";
 
 /**
@@ -85,7 +85,7 @@ function draftTokens({ api_tokens: tokens, api_token_owners: owners }: Collected
   return entriesOf(tokens).flatMap((token): ApiTokenEntry[] => {
     const owner = known[String(token["userId"])];
     if (owner === undefined || owner.login === null || !areRolesRead(owner)) return [];
-    const roles = [...new Set(rolesOf(owner).map(nameOf))];
+    const roles = [...new Set(rolesOf(owner).map(roleName))];
     const allowed = zoneLists(tokenZoneUse(token, zones), zones)?.zones_allowed ?? [];
     return [{ token: nameOf(token), owner: owner.login, roles, zones: allowed, purpose: "" }];
   });

@@ -117,13 +117,24 @@ function zonesAt(object: JsonObject, path: string, zones: Zones): NamedZones | n
   return { include: namesIn("include"), exclude: namesIn("exclude") };
 }
 
-/** Returns the roles of a token's owner, direct and through groups, as far as they were read. */
+/** Returns the roles of a token's owner, direct and through groups, as far as they were read. Okta may list one of a group twice. */
 export function rolesOf({ roles, groups }: ApiTokenOwner): JsonList {
-  return [roles, ...entriesOf(groups).map((group) => group.roles)].flatMap(entriesOf);
+  const ofGroups = entriesOf(groups).flatMap((group) => entriesOf(group.roles));
+  const ids = new Set(ofGroups.map(({ id }) => id));
+  return [...entriesOf(roles).filter(({ id }) => id === undefined || !ids.has(id)), ...ofGroups];
 }
 
-/** True if each list that may hold a role was read in whole. Groups are not asked for where another role decides already. */
-export function areRolesRead({ roles, groups }: ApiTokenOwner): boolean {
-  const lists = [roles, groups, ...entriesOf(groups).map((group) => group.roles)];
-  return lists.every((list) => list === null || list.state === "obtained");
+/** Returns the name of a role, with the groups, apps or resource set that it is limited to: `Group Administrator: HR staff`. */
+export function roleName(role: JsonObject): string {
+  return [nameOf(role), textsIn(role, "scope").join(", ")].filter((text) => text !== "").join(": ");
+}
+
+/**
+ * True if each list that may hold a role was read in whole, and what the roles are limited to. Groups are not asked for where another
+ * role decides already.
+ */
+export function areRolesRead(owner: ApiTokenOwner): boolean {
+  const lists = [owner.roles, owner.groups, ...entriesOf(owner.groups).map((group) => group.roles)];
+  const areListed = lists.every((list) => list === null || list.state === "obtained");
+  return areListed && rolesOf(owner).every(({ scope }) => scope !== null);
 }

@@ -165,6 +165,28 @@ describe("the owners of API tokens", () => {
     expect(owners).toMatchObject({ value: { "00u2": { groups: { value: [{ name: "00g1" }, { name: "Admins" }] } } } });
   });
 
+  test("roles that Okta can limit come with the groups, apps or resource set", async () => {
+    const custom = aRole("CUSTOM", { "resource-set": "iam1" });
+    const client = mapIdpClient({
+      ...compliantOrg,
+      "/api/v1/users/00u1/roles": [aRole(), aRole("APP_ADMIN"), custom, { ...custom, "resource-set": "iam2" }],
+      "/api/v1/users/00u1/roles/ra-APP_ADMIN/targets/catalog/apps": [{ name: "b" }, { name: "x", displayName: "A" }],
+      "/api/v1/iam/resource-sets/iam1": { id: "iam1", label: "HR" },
+      "/api/v1/users/00u1/groups": [{ id: "00g1" }],
+      "/api/v1/groups/00g1/roles": [aRole("USER_ADMIN")],
+      "/api/v1/groups/00g1/roles/ra-USER_ADMIN/targets/groups": [{ id: "00g3", profile: { name: "HR staff" } }],
+    });
+    const { api_token_owners: owners } = await createCollection(client).obtain(["api_token_owners"]);
+    expect(owners).toMatchObject({
+      value: {
+        "00u1": {
+          roles: { value: [{ label: "READ_ONLY_ADMIN" }, { scope: ["A", "b"] }, { scope: ["HR"] }, { scope: null }] },
+          groups: { value: [{ roles: { value: [{ scope: ["HR staff"] }] } }] },
+        },
+      },
+    });
+  });
+
   test("who are Super Administrators themselves are not asked for their groups", async () => {
     const client = mapIdpClient({ ...compliantOrg, "/api/v1/users/00u1/roles": [aRole("SUPER_ADMIN")] });
     await createCollection(client).obtain(["api_token_owners"]);

@@ -24,6 +24,7 @@ import {
 
 const token = (org: Json, name = "HR import"): Json => named(org.api_tokens.value, name);
 const ownerOf = (org: Json, name: string): Json => org.api_token_owners.value[token(org, name).userId];
+const hrRole = (org: Json): Json => ownerOf(org, "HR import").groups.value.flatMap(({ roles }: Json) => roles.value)[0];
 const hrEntry = (policy: Json): Json => named(policy.api_tokens, "HR import");
 const blocklist = (org: Json): Json => named(zones(org), "DefaultEnhancedDynamicZone");
 const idp = (org: Json): Json => org.smart_card_idps.value[0];
@@ -121,7 +122,13 @@ testChanges([
     ({ policy }) => Object.assign(hrEntry(policy), { roles: ["Super Administrator"], zones: [] }),
     { [T]: open, [O]: open },
   ],
-  ["the document has the API's word for a role", ({ policy }) => (hrEntry(policy).roles = ["USER_ADMIN"]), {}],
+  ["a role is limited to a group", ({ org }) => (hrRole(org).scope = ["HR staff"]), { [O]: "FAIL" }],
+  ["what a role is limited to was not read", ({ org }) => (hrRole(org).scope = null), { [O]: open }],
+  [
+    "a role is limited to a group, as the document says with the API's word for it",
+    ({ org, policy }) => ((hrRole(org).scope = ["HR staff"]), (hrEntry(policy).roles = ["USER_ADMIN: HR staff"])),
+    {},
+  ],
   [
     "the document has the API's word for every role that an org made",
     ({ org, policy }) => {
