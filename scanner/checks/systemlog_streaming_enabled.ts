@@ -1,8 +1,8 @@
 import { decide, defineCheck } from "./check.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { activityOf } from "./parsing/activity.ts";
+import { activityOf, explicitActivityOf } from "./parsing/activity.ts";
 import { readText } from "./parsing/fields.ts";
-import { judgeList, Subject, withOneEnough, type FindingDraft } from "./evaluating/finding_drafts.ts";
+import { judgeList, notSet, Subject, withOneEnough, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { nameOf, resourceOf } from "./parsing/names.ts";
 import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { areAllAppsSeen } from "./parsing/whole_list.ts";
@@ -28,7 +28,8 @@ export const systemlogStreamingEnabled = defineCheck({
       // An inactive stream does not count if there is an active one.
       judgeItem(stream) {
         const subject = new Subject(resourceOf("log_stream", stream), expected);
-        return subject.ifActive(stream, () => subject.pass("ACTIVE"));
+        const isActive = explicitActivityOf(stream) === "active";
+        return isActive ? subject.pass("ACTIVE") : subject.ifActive(stream, () => null);
       },
       judgeEmpty: (org, all) => judgeSiem(apps, orgPolicy) ?? noneActive(org, all),
     });
@@ -75,6 +76,6 @@ function noneActive(org: Subject, streams: JsonList): readonly FindingDraft[] {
   if (streams.length === 0) return [org.noting(note).manual("needs_review", "no log stream")];
   return streams.map((stream) => {
     const subject = new Subject(resourceOf("log_stream", stream), expected, note);
-    return subject.manual("needs_review", `the status ${String(stream["status"])}`);
+    return subject.manual("needs_review", `the status ${String(stream["status"] ?? notSet)}`);
   });
 }

@@ -45,7 +45,7 @@ export interface ObjectPart extends IdpRequest {
 
 /** The content of a page that is not customized is null. */
 const pageFields = ["pageContent", "widgetVersion", "widgetCustomizations"];
-const roleFields = "id type label status resource-set";
+const roleFields = "id type label status assignmentType resource-set";
 const noOwner = { unnamed: "The owner has no usable id, so the roles" };
 
 export const objectParts = {

@@ -243,14 +243,14 @@ function settingsOf(page: JsonObject): JsonObject {
 async function ownerOf(parts: PartReader, userId: string): Promise<ApiTokenOwner> {
   const [user, roles] = await Promise.all([
     parts.object(objectParts.user, userId),
-    rolesOfHolder(parts, objectParts.userRoles, userId),
+    rolesOfHolder(parts, "users", userId),
   ]);
   const login = user.state === "obtained" ? readText(user.value, "profile.login").value : null;
   if (entriesOf(roles).some((role) => isSuperAdminRole(role) === true)) return { login, roles, groups: null };
   const groups = await mapEntries(await parts.list(objectParts.userGroups, userId), async (group) => {
     const id = typeof group["id"] === "string" ? group["id"] : "";
     const name = readText(group, "profile.name").value ?? id;
-    return { id, name, roles: await rolesOfHolder(parts, objectParts.groupRoles, id) };
+    return { id, name, roles: await rolesOfHolder(parts, "groups", id) };
   });
   return { login, roles, groups };
 }
@@ -259,11 +259,18 @@ async function ownerOf(parts: PartReader, userId: string): Promise<ApiTokenOwner
  * The roles of a user or a group. Okta limits some kinds: their `scope` has the names of the groups, apps or resource set, and is null
  * where these were not read.
  */
-async function rolesOfHolder(parts: PartReader, part: ObjectPart, holderId: string): Promise<Evidence<JsonList>> {
-  const holder = part.path.split("/")[3] + "/" + pathSegment(holderId);
-  return mapEntries(await parts.list(part, holderId), async (role) => {
+async function rolesOfHolder(
+  parts: PartReader,
+  kind: "users" | "groups",
+  holderId: string,
+): Promise<Evidence<JsonList>> {
+  const holder = `${kind}/${pathSegment(holderId) ?? ""}`;
+  const roles = await parts.list(kind === "users" ? objectParts.userRoles : objectParts.groupRoles, holderId);
+  return mapEntries(roles, async (role) => {
     const targets = targetsOfType.get(String(role["type"]));
     if (role["type"] !== "CUSTOM" && targets === undefined) return role;
+    // The list of the group has it, too.
+    if (kind === "users" && role["assignmentType"] === "GROUP") return { ...role, scope: null };
     const scope =
       targets === undefined
         ? await mapEvidence(await parts.object(objectParts.resourceSet, role["resource-set"]), (set) => [set])
@@ -283,7 +290,7 @@ const targetsOfType: ReadonlyMap<string, ObjectPart> = new Map([
 /** The name of a group, an app or a resource set, as the console shows it. */
 function scopeName(target: JsonObject): string | null {
   const names = ["profile.name", "displayName", "label", "name"].map((field) => readText(target, field).value);
-  return names.find((name) => name !== null) ?? null;
+  return names.find((name) => name !== null && name !== "") ?? null;
 }
 
 /** Null where the key holds no certificate, or one that cannot be read. */

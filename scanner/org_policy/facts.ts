@@ -117,11 +117,15 @@ function zonesAt(object: JsonObject, path: string, zones: Zones): NamedZones | n
   return { include: namesIn("include"), exclude: namesIn("exclude") };
 }
 
-/** Returns the roles of a token's owner, direct and through groups, as far as they were read. Okta may list one of a group twice. */
+/**
+ * Returns the roles of a token's owner, direct and through groups, as far as they were read. Okta may list those of groups with the
+ * user's own, too. Assignments of one role share an id.
+ */
 export function rolesOf({ roles, groups }: ApiTokenOwner): JsonList {
   const ofGroups = entriesOf(groups).flatMap((group) => entriesOf(group.roles));
-  const ids = new Set(ofGroups.map(({ id }) => id));
-  return [...entriesOf(roles).filter(({ id }) => id === undefined || !ids.has(id)), ...ofGroups];
+  const labels = new Set(ofGroups.map(({ label }) => label));
+  const own = entriesOf(roles).filter((role) => role["assignmentType"] !== "GROUP" || !labels.has(role["label"]));
+  return [...own, ...ofGroups];
 }
 
 /** Returns the name of a role, with the groups, apps or resource set that it is limited to: `Group Administrator: HR staff`. */

@@ -70,6 +70,7 @@ export function orgPolicySchemaOf(parameters: readonly Parameter[]) {
             policy: v.exactOptional(described(name, "The authentication policy of its apps")),
           }),
           v.check(({ app, policy }) => (app === undefined) !== (policy === undefined), "expected app or policy"),
+          v.check(({ policy }) => policy !== "*", 'expected "app": "*" for every other app'),
         ),
         ({ app, policy }) => JSON.stringify([app, policy]),
         "apps and policies",

@@ -6,12 +6,12 @@ export type Activity = "active" | "inactive" | "unknown";
 
 const inactiveWords = new Set(["INACTIVE", "DEACTIVATED", "DISABLED", "DELETED"]);
 
-/** Policies, rules, apps and log streams are active with the status ACTIVE or without one. */
+/** Policies, rules and apps are active with the status ACTIVE or without one. */
 export function activityOf(object: JsonObject): Activity {
   return read(object, "active");
 }
 
-/** Zones, authenticators, identity providers and automations are active only with the status ACTIVE. */
+/** Zones, authenticators, identity providers, log streams and automations are active only with the status ACTIVE. */
 export function explicitActivityOf(object: JsonObject): Activity {
   return read(object, "inactive");
 }

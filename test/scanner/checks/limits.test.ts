@@ -77,6 +77,7 @@ describe("an active one among others is enough", () => {
     };
     expect(judge(stream(1, "A"), stream("ACTIVE", "B"), stream("INACTIVE", "C"))).toEqual(["PASS", [true, false]]);
     expect(judge(stream("RESTING", "A"), stream("INACTIVE", "B"))).toEqual(["MANUAL", [false]]);
+    expect(judge(stream(undefined, "A"))).toEqual(["MANUAL", [false]]);
   });
 });
 

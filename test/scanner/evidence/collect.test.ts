@@ -169,7 +169,13 @@ describe("the owners of API tokens", () => {
     const custom = aRole("CUSTOM", { "resource-set": "iam1" });
     const client = mapIdpClient({
       ...compliantOrg,
-      "/api/v1/users/00u1/roles": [aRole(), aRole("APP_ADMIN"), custom, { ...custom, "resource-set": "iam2" }],
+      "/api/v1/users/00u1/roles": [
+        aRole(),
+        aRole("APP_ADMIN"),
+        custom,
+        { ...custom, "resource-set": "iam2" },
+        aRole("USER_ADMIN", { assignmentType: "GROUP" }),
+      ],
       "/api/v1/users/00u1/roles/ra-APP_ADMIN/targets/catalog/apps": [{ name: "b" }, { name: "x", displayName: "A" }],
       "/api/v1/iam/resource-sets/iam1": { id: "iam1", label: "HR" },
       "/api/v1/users/00u1/groups": [{ id: "00g1" }],
@@ -180,7 +186,15 @@ describe("the owners of API tokens", () => {
     expect(owners).toMatchObject({
       value: {
         "00u1": {
-          roles: { value: [{ label: "READ_ONLY_ADMIN" }, { scope: ["A", "b"] }, { scope: ["HR"] }, { scope: null }] },
+          roles: {
+            value: [
+              { label: "READ_ONLY_ADMIN" },
+              { scope: ["A", "b"] },
+              { scope: ["HR"] },
+              { scope: null },
+              { scope: null },
+            ],
+          },
           groups: { value: [{ roles: { value: [{ scope: ["HR staff"] }] } }] },
         },
       },

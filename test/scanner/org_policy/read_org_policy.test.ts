@@ -31,6 +31,7 @@ test.each<[what: string, more: object, problem: RegExp]>([
   ],
   ["has an entry without a zone", { apps: [{ app: "A" }] }, /apps\[0\]: expected zones_allowed or zones_denied/],
   ["has an app and a policy", { apps: [{ app: "A", policy: "B", ...office }] }, /apps\[0\]: expected app or policy/],
+  ["has every policy of apps", { apps: [{ policy: "*", ...office }] }, /apps\[0\]: expected "app": "\*"/],
   ["has no purpose", { api_tokens: [{ ...token, purpose: " " }] }, /api_tokens\[0\]\.purpose: expected a text/],
   [
     "has a range that is none",
