@@ -1,6 +1,5 @@
 import { appendFile } from "node:fs/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import type { Outcome } from "../../command_line/exit_code.ts";
 import { explainWriteError } from "../../command_line/files.ts";
 import { printable, writeLines } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
@@ -11,16 +10,12 @@ import { levelOf } from "../reports/benchmark_rules.ts";
 import { renderMarkdown } from "../reports/markdown.ts";
 import { markdownText } from "../reports/markdown_text.ts";
 import { worstFirst } from "../reports/result_text.ts";
+import type { ScanEnd } from "./summary.ts";
 
 /** The end of the run over one organization. */
-export interface EndedRun {
+interface EndedRun extends ScanEnd {
   /** Name of the organization; null: the run has one. */
   readonly name: string | null;
-  readonly outcome: Outcome;
-  /** Why it ended so. */
-  readonly line: string;
-  /** Null: nothing was evaluated. */
-  readonly report: Report | null;
   /** The revision of the STIG that it was evaluated by. */
   readonly revision: Revision;
 }

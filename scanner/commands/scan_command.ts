@@ -159,11 +159,12 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
   const target = { name: "summary", formats: summaryFormats, outputDir: output, stdout: () => {} };
   await requireTarget(target);
 
+  const ends: ScanEnd[] = [];
   const bugs: unknown[] = [];
-  const queue = scans.values();
+  const queue = scans.entries();
   const work = async () => {
     // The workers share the iterator.
-    for (const scan of queue) {
+    for (const [index, scan] of queue) {
       if (io.interrupted.aborted) return;
       const startedAtMs = performance.now();
       const end = await scan.run().catch((error: unknown): ScanEnd => {
@@ -171,19 +172,20 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
         const line = "The scanner failed: a bug";
         return { outcome: "bug", report: null, error: { code: "internal_error", message: line, remedy: null }, line };
       });
-      scan.end = { ...end, durationMs: Math.round(performance.now() - startedAtMs) };
+      ends[index] = { ...end, durationMs: Math.round(performance.now() - startedAtMs) };
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
 
   for (const { name, output: own } of scans) if (own() !== "") io.stdout(`${name}\n\n${own()}\n`);
-  const outcome = worstOf(scans.map(({ end }) => end?.outcome ?? "interrupted"));
+  const all = scans.map((scan, index) => ({ ...scan, end: ends[index] ?? null }));
+  const outcome = worstOf(all.map(({ end }) => end?.outcome ?? "interrupted"));
   const times = { started_at: startedAt, ended_at: io.now().toISOString(), exit_code: exitCodes[outcome] };
-  const summary = summarize(scans, times);
+  const summary = summarize(all, times);
   io.stdout(summaryTable(summary, io.terminal.columns));
   const { files, problems: unwritten } = await writeFormats(summary, {}, target);
   writeLines(io, ...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...unwritten);
-  const ended = scans.flatMap(({ name, revision, end }) => (end === null ? [] : { ...end, name, revision }));
+  const ended = all.flatMap(({ name, revision, end }) => (end === null ? [] : { ...end, name, revision }));
   await writeGitHubFeedback(ended, io, summaryMarkdown(summary));
   if (bugs.length > 0) throw bugs[0];
   return exitCodes[worstOf([outcome, unwritten.length > 0 && "usage"])];
@@ -197,7 +199,7 @@ async function prepareEach(organizations: readonly Given[], io: CommandIo) {
   for (const given of organizations) {
     try {
       const settings = readConnectedSettings(given);
-      requirePlace(settings, { count: organizations.length, places });
+      requirePlace(settings);
       scans.push(await prepareOne(settings, io));
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
@@ -206,24 +208,22 @@ async function prepareEach(organizations: readonly Given[], io: CommandIo) {
   }
   if (problems.length > 0) throw new UsageError([...new Set(problems)]);
   return scans;
-}
-/** Reports of several organizations on one stdout are of use to people only, and no two write to one place. */
-function requirePlace(
-  settings: ConnectedSettings,
-  { count, places }: { readonly count: number; readonly places: Map<string, string> },
-): void {
-  const { output, saveArtifacts: evidence, organization } = settings;
-  const machine = reportFormats.find(({ name, isMachine }) => isMachine && settings.format.includes(name));
-  if (output === null && machine !== undefined)
-    throw new UsageError([
-      `${settings.nameOf("format")} ${machine.name}: ${count} organizations need --output DIR, with a folder for each; or choose one with --org`,
-    ]);
-  for (const place of [output, evidence]) {
-    if (place === null) continue;
-    const { option, file } = place;
-    const other = places.get(resolve(file));
-    if (other !== undefined) throw new UsageError([`${option} ${JSON.stringify(file)}: ${other} writes there too`]);
-    places.set(resolve(file), organization ?? "");
+
+  /** Reports of several organizations on one stdout are of use to people only, and no two write to one place. */
+  function requirePlace(settings: ConnectedSettings): void {
+    const { output, saveArtifacts: evidence, organization } = settings;
+    const machine = reportFormats.find(({ name, isMachine }) => isMachine && settings.format.includes(name));
+    if (output === null && machine !== undefined)
+      throw new UsageError([
+        `${settings.nameOf("format")} ${machine.name}: ${organizations.length} organizations need --output DIR, with a folder for each; or choose one with --org`,
+      ]);
+    for (const place of [output, evidence]) {
+      if (place === null) continue;
+      const { option, file } = place;
+      const other = places.get(resolve(file));
+      if (other !== undefined) throw new UsageError([`${option} ${JSON.stringify(file)}: ${other} writes there too`]);
+      places.set(resolve(file), organization ?? "");
+    }
   }
 }
 
@@ -235,6 +235,5 @@ async function prepareOne(settings: ConnectedSettings, io: CommandIo) {
   const terminal = { ...io.terminal, isTTY: false, write };
   const own = { ...io, terminal, stdout: (text: string) => void kept.push(text) };
   const progress = createProgress(terminal, settings.quiet ? "quiet" : "totals");
-  const end: ScanEnd | null = null;
-  return { ...(await prepareScan(settings, own, progress)), output: () => kept.join(""), end: end as ScanEnd | null };
+  return { ...(await prepareScan(settings, own, progress)), output: () => kept.join("") };
 }

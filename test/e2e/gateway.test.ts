@@ -154,7 +154,7 @@ describe("what is wrong is one clean line", () => {
     const env = { SCANSTREAM_URL: server.url, SCANSTREAM_API_KEY: "scs_key" };
     const { code, stderr } = await callCommand([command, noScan], { ...options, env });
     expect(stderr).not.toMatch(steersTerminal);
-    expect(stderr).toMatch(/^Cannot (?:follow the scan|read the report): .*$/m);
+    expect(stderr).toMatch(/^Cannot (?:follow the scan|read the report): (?!Cannot follow).*$/m);
     expect(code).toBe(3);
   });
 });

@@ -87,6 +87,13 @@ describe("changeTexts", () => {
     expect(changeTexts(starts, { ...table, format: "ndjson" })).toHaveLength(21);
   });
 
+  it("says of a list that cannot be read what became of its objects only", () => {
+    const to = { status: "MANUAL", reason: "provider_error" } as const;
+    const ofList = line({ from: null, to, resource: { type: "org", id: "o", name: "acme" } });
+    expect(changeTexts([ofList, line({ to })], table)).toEqual([expect.not.stringContaining("(none)")]);
+    expect(changeTexts([ofList, line({})], table)).toHaveLength(2);
+  });
+
   it("names the attestation, too, where the decisions about a waived finding changed", () => {
     const attestation = { attestation_status: "PASS", attestation_by: "Bob" } as const;
     const both = {

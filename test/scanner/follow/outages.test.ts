@@ -6,7 +6,6 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../shared/json.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import { ownFolder } from "../../support/clean_up.ts";
 import { freePort } from "../../support/free_port.ts";
@@ -43,17 +42,6 @@ describe("a follower, where the log or the organization fails", () => {
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) expect(line).toMatchObject({ cause: "log", to: { status: "FAIL" } });
     expect(lines.every(({ explained_by }) => explained_by.length > 0)).toBe(true);
-  });
-
-  it("an entry that is nested 300 levels deep does not stop the log", async () => {
-    const { org, follower } = await startFollower();
-    const detailEntry = JSON.parse(`${'{"a":'.repeat(300)}1${"}".repeat(300)}`) as JsonObject;
-    const target = { id: "nzo1", type: "NetworkZone", alternateId: null, displayName: null, detailEntry };
-    org.writeEvents([{ eventType: "zone.update", displayMessage: "Update a zone", targets: [target] }]);
-    org.change("fips-off");
-    const { lines } = await follower.after();
-    expect(lines).toMatchObject([{ check: fips, cause: "log", explained_by: [{}] }]);
-    expect(follower.looks.at(-1)).toMatchObject({ log_status: "reading", error_code: null });
   });
 
   it("goes on after the org was started again, which forgets neither a change nor its log", async () => {

@@ -165,12 +165,12 @@ describe("history --from-reports", () => {
     const place = await files({
       "a.json": scan("PASS", "2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z"),
       "b.json": scan("FAIL", "2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z", {
-        org_url: "https://Globex.okta.com",
+        org_url: "https://Globex.okta.com:8443",
       }),
     });
-    for (const name of ["globex", "globex.okta.com", "https://globex.okta.com/"]) {
+    for (const name of ["globex", "globex.okta.com", "https://globex.okta.com:8443/"]) {
       const { history } = await read(place, {}, name);
-      expect(history.organizations.map((one) => one.org_url)).toEqual(["https://globex.okta.com"]);
+      expect(history.organizations.map((one) => one.org_url)).toEqual(["https://globex.okta.com:8443"]);
     }
     expect((await run(place, {}, "initech")).stderr).toMatch(/expected one of https:\/\/acme.okta.com/);
     const { stdout } = await run(place, { rule: "V-279692,V-273186", format: "csv", days: "1" });
