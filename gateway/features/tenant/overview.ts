@@ -13,7 +13,6 @@ import { monitorStore, scanStore, selectUnfinishedScans } from "../runs/store.ts
 /** One row beyond the limit is read. */
 const newest = (limit: number) => ({ limit: limit - 1, after: null });
 const changesOfMonitor = { newest: 20, since: 200 };
-const maxChanges = 500;
 const maxFailing = 5000;
 /** In characters of JSON, of changes and of findings: each of these rows may have tens of thousands. */
 const maxLength = 1_048_576;
@@ -76,13 +75,14 @@ async function selectChanges(db: TenantDatabase, since: Date | null): Promise<Ov
     .select({ ...own._.selectedFields })
     .from(monitors)
     .innerJoinLateral(own, sql`true`)
-    .where(and(ne(monitors.status, "ended"), since === null ? undefined : gt(own.createdAt, since)))
+    // The first state is one line for each finding, and no change.
+    .where(
+      and(ne(monitors.status, "ended"), ne(own.cause, "start"), since === null ? undefined : gt(own.createdAt, since)),
+    )
     // A monitor with many changes leaves room for those of the others.
     .orderBy(own.rank, desc(own.seenAt))
-    .limit(maxChanges);
-  // The first state is one line for each finding, and no change.
-  const moves = rows.filter((row) => row.cause !== "start");
-  const items = moves.map((row) => ({ monitor_id: row.monitorId, ...toChange(row) }));
+    .limit(overviewLimits.changes);
+  const items = rows.map((row) => ({ monitor_id: row.monitorId, ...toChange(row) }));
   return upTo(maxLength, items);
 }
 

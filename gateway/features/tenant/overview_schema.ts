@@ -10,7 +10,7 @@ import { scanSchema } from "../../../shared/schemas/scan.ts";
 import { sessionSchema } from "../../http/session_schema.ts";
 
 /** The rest is in the lists, which have pages. */
-export const overviewLimits = { organizations: 1000, monitors: 1000, scans: 50, decisions: 200 } as const;
+export const overviewLimits = { organizations: 1000, monitors: 1000, scans: 50, decisions: 200, changes: 500 } as const;
 
 /** Everything that the first view of the page shows, of one moment. */
 export const overviewSchema = v.object({
@@ -25,7 +25,7 @@ export const overviewSchema = v.object({
   decisions: described(v.array(decisionSchema), `The newest ${overviewLimits.decisions} that hold`),
   changes: described(
     v.array(v.object({ monitor_id: uuid(), ...changeSchema.entries })),
-    "The newest 20 of each monitor that has not ended (since a time: 200), newest first, without the first state; at most 500, of 1 MiB",
+    `The newest 20 of each monitor that has not ended (since a time: 200), newest first, without the first state; at most ${overviewLimits.changes}, of 1 MiB`,
   ),
   cat1: described(
     v.array(

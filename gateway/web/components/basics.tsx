@@ -25,7 +25,6 @@ export function BackLink() {
   );
 }
 
-const unfolded = 4;
 const maxFolded = 200;
 
 interface TimeProps {
@@ -101,7 +100,7 @@ export function SearchField(props: {
 export function FilterOutcome(props: { readonly shown: number; readonly all: number; readonly noun: string }) {
   const { shown, all, noun } = props;
   return (
-    <p class={shown === 0 ? "fine" : "visually-hidden"} role="status">
+    <p class={shown === 0 ? "fine" : "visually-hidden outcome"} role="status">
       {shown === 0 ? `No ${noun} matches.` : shown < all && `${shown} of ${countOf(all, noun)}`}
     </p>
   );
@@ -183,15 +182,19 @@ export function Folded<Item>(props: {
   readonly items: readonly Item[];
   readonly class: string;
   readonly row: (item: Item) => ComponentChildren;
+  /** The number of the first ones. */
+  readonly unfolded?: number;
+  readonly label?: (count: number) => string;
 }) {
-  const { items, row } = props;
+  const { items, row, unfolded = 4, label = (count) => countOf(count, "more change") } = props;
   const others = items.slice(unfolded, maxFolded);
+  const count = items.length - unfolded;
   return (
     <>
-      <ol class={props.class}>{items.slice(0, unfolded).map(row)}</ol>
+      {unfolded > 0 && <ol class={props.class}>{items.slice(0, unfolded).map(row)}</ol>}
       {others.length > 0 && (
         <details>
-          <summary>{countOf(items.length - unfolded, "more change")}</summary>
+          <summary>{`${label(count)}${others.length < count ? `, of which ${others.length} are here` : ""}`}</summary>
           <ol class={props.class}>{others.map(row)}</ol>
         </details>
       )}

@@ -41,13 +41,13 @@ export function useStore<Snapshot extends object>(
   return shown?.of === store ? shown.snapshot : store.current;
 }
 
-/** Renders again each second, for ages. */
-export function useNow(): void {
+/** Renders again at this interval, for ages. */
+export function useNow(everyMs: number): void {
   const [, setTick] = useState(0);
   useEffect(() => {
-    const timer = setInterval(() => setTick((tick) => tick + 1), 1000);
+    const timer = setInterval(() => setTick((tick) => tick + 1), everyMs);
     return () => clearInterval(timer);
-  }, []);
+  }, [everyMs]);
 }
 
 /** Filters of an organization's view. The address alone keeps them: a link shows the same, and so does a reload. */

@@ -12,10 +12,10 @@ import { byWhom, isWorst, movedText, remedyOf } from "../model/news.ts";
 import { mayDo } from "../model/permissions.ts";
 import { ruleAddress } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
-import { hasEnded, sinceOf } from "../model/tenant_state.ts";
+import { hasAllChanges, hasEnded, sinceOf } from "../model/tenant_state.ts";
 import type { Tenant } from "../model/tenant_store.ts";
 import { isWatchProblem, watchText } from "../model/watch_state.ts";
-import { Button, CopyButton, FilterOutcome, Message, Problem, SearchField, Segments, Time } from "./basics.tsx";
+import { Button, CopyButton, FilterOutcome, Folded, Message, Problem, SearchField, Segments, Time } from "./basics.tsx";
 import { useAction, useRulesView } from "./hooks.ts";
 import { useTitle } from "./tab_mark.ts";
 import { Announcement, NewsLine } from "./organization/news.tsx";
@@ -41,6 +41,7 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
   const needing = views.filter(({ needs }) => needs.length > 0);
   const shown = filterViews(state === "needs_you" ? needing : views, text);
   const news = views.flatMap((view) => view.news.map((item) => ({ item, view })));
+  const atLeast = hasAllChanges(tenant) ? "" : "at least ";
   if (views.length === 0) return <FirstScan session={session} />;
   return (
     <article class="stack" aria-labelledby="overview-title">
@@ -71,10 +72,13 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
       {shown.length > 0 && <OrganizationTable views={shown} tenant={tenant} nowMs={nowMs} />}
       <FilterOutcome shown={shown.length} all={views.length} noun="organization" />
       {news.length > 0 && (
-        <details class="card news-all">
-          <summary>{`${countOf(news.length, "change")} since ${formatTime(sinceOf(tenant, nowMs))}`}</summary>
-          <ol class="news">
-            {news.slice(0, 100).map(({ item, view: { organization } }) => (
+        <section class="card news-all">
+          <Folded
+            items={news}
+            class="news"
+            unfolded={0}
+            label={(count) => `${atLeast}${countOf(count, "change")} since ${formatTime(sinceOf(tenant, nowMs))}`}
+            row={({ item, view: { organization } }) => (
               <NewsLine
                 key={item.id}
                 item={item}
@@ -82,9 +86,9 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
                 href={ruleAddress(`#/organizations/${organization.id}`, item.change.check)}
                 nowMs={nowMs}
               />
-            ))}
-          </ol>
-        </details>
+            )}
+          />
+        </section>
       )}
     </article>
   );
@@ -105,7 +109,7 @@ function OrganizationTable({ views, tenant, nowMs }: Omit<OverviewProps, "sessio
           <th scope="col">CAT I</th>
           <th scope="col">CAT II</th>
           <th scope="col">Why</th>
-          <th scope="col">New</th>
+          <th scope="col">{hasAllChanges(tenant) ? "New" : "New, at least"}</th>
         </tr>
       </thead>
       <tbody>

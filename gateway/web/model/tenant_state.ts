@@ -3,7 +3,7 @@ import type { Change } from "../../../shared/schemas/change.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
 import type { Monitor } from "../../../shared/schemas/monitor.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
-import type { Overview } from "../../features/tenant/overview_schema.ts";
+import { overviewLimits, type Overview } from "../../features/tenant/overview_schema.ts";
 import type { Scan } from "../../../shared/schemas/scan.ts";
 import { dayMs } from "./format.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
@@ -33,6 +33,11 @@ export interface TenantState {
 /** From when on changes are new: without a time that was stored, the last day. */
 export function sinceOf({ seenAtMs }: Pick<TenantState, "seenAtMs">, nowMs: number): number {
   return seenAtMs ?? nowMs - dayMs;
+}
+
+/** False: there may be more changes than the overview has. */
+export function hasAllChanges({ changes }: Pick<TenantState, "changes">): boolean {
+  return [...changes.values()].flat().length < overviewLimits.changes;
 }
 
 /** The state as the overview has it; null: it is the first one. */

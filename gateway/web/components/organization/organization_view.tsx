@@ -174,18 +174,11 @@ function rulesOfDay(rules: readonly RuleRow[], day: string): readonly RuleRow[] 
     const known = rule.history?.days.find((one) => one.day === day);
     const state =
       known === undefined || known.status === "UNKNOWN" ? "none" : stateOf({ ...known, status: known.status });
-    return {
-      ...rule,
-      state,
-      isAutomatedPass: false,
-      isWaived: false,
-      attestation: null,
-      findings: [],
-      deciding: 0,
-      since: null,
-    };
+    return { ...rule, ...bare, state };
   });
 }
+
+const bare = { isAutomatedPass: false, isWaived: false, attestation: null, findings: [], deciding: 0, since: null };
 
 /** Reads the present rules next to those of a scan. */
 function WithNow(
