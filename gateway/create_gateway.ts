@@ -38,13 +38,9 @@ export interface ProductOptions
   readonly hasMetricsPort?: boolean;
 }
 
-export interface ServeOptions {
-  readonly host: string;
-  /** 0: any free one. */
-  readonly port: number;
+export interface ServeOptions extends Omit<ListenAddress, "isForClients"> {
   /** A port for `/metrics` alone; null: none. */
   readonly metricsPort: number | null;
-  readonly names: ListenAddress["names"];
 }
 
 /** How long a start waits for the broker. */
@@ -137,7 +133,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
     streamTokens,
     signIn: signIn === null ? null : createSignIn(signIn, log),
     readiness,
-    webAssets: options.webAssets ?? { read: async () => null },
+    webAssets: options.webAssets ?? (async () => null),
     createOpenApi,
     demoSession: options.demoSession ?? null,
     corsOrigins,

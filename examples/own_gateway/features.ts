@@ -66,8 +66,7 @@ const jobCheckpoints = gateway.defineFeature({
   tables: [jobs, answers, boards],
   migrations: () => new URL("migrations", import.meta.url),
   eventStreams: { "/jobs": jobStream },
-  events: jobEvents,
-  routes: ({ events }) =>
+  routes: (publisher) =>
     new Hono<gateway.Allowed>()
       .post("/jobs", gateway.allow("publish"), async (c) => {
         const owner = { tenantId: c.var.principal.tenantId };
@@ -84,7 +83,7 @@ const jobCheckpoints = gateway.defineFeature({
         );
         if (job === undefined) throw new gateway.NotFound("No such job");
         // Stored before: a client that reads the job after the event finds it ended.
-        await events.publishJobEnd(jobChannel(job), { job_id: job.id, status: "succeeded" });
+        await jobEvents(publisher).publishJobEnd(jobChannel(job), { job_id: job.id, status: "succeeded" });
         return c.json(job);
       }),
 });

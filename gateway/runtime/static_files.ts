@@ -34,11 +34,9 @@ export function createEmbeddedFiles(): WebAssets | null {
 }
 
 function createWebAssets(readAsset: (path: string) => Promise<Uint8Array | null>): WebAssets {
-  return {
-    async read(path) {
-      const isPlain = /\.\w+$/.test(path) && path.split("/").every((segment) => /^[\w-][\w.-]*$/.test(segment));
-      const content = isPlain ? await readAsset(path) : null;
-      return content === null ? null : new Uint8Array(content);
-    },
+  return async (path) => {
+    const isPlain = /\.\w+$/.test(path) && path.split("/").every((segment) => /^[\w-][\w.-]*$/.test(segment));
+    const content = isPlain ? await readAsset(path) : null;
+    return content === null ? null : new Uint8Array(content);
   };
 }

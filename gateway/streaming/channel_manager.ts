@@ -200,8 +200,7 @@ function toRequest(stream: RequestedStream, principal: Principal, db: TenantData
   const params = Object.fromEntries(
     Object.entries(stream.params).map(([name, value]) => [name, lowerCaseUuids(value)]),
   );
-  const query = Object.fromEntries([...stream.query].toReversed());
-  return { principal, params, db, query, queryAll: (name) => stream.query.getAll(name) };
+  return { principal, params, db, query: stream.query };
 }
 
 /** More channels on one stream are a bug of the feature, not a wish of the client. */
