@@ -9,7 +9,7 @@ import { nodeHttp } from "../gateway/runtime/node_http.ts";
 import { startGateway, type RunningGateway } from "../gateway/runtime/start_gateway.ts";
 import { createStaticFiles, webFolder } from "../gateway/runtime/static_files.ts";
 import type { CommandIo } from "./command_io.ts";
-import { makeDirectory } from "./files.ts";
+import { explainWriteError, makeDirectory } from "./files.ts";
 import { createProcessIo, openStandardStreams } from "./process_io.ts";
 import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_practice_org.ts";
 import { publishCredentials, loadKeyPair } from "../practice_org/auth/credentials.ts";
@@ -51,9 +51,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 try {
   await main();
 } catch (error) {
-  // Wrong settings have a message for people; anything else is a bug and keeps its trace.
-  if (!(error instanceof UsageError)) throw error;
-  say(error.message);
+  // Wrong settings and files have a message for people; anything else is a bug and keeps its trace.
+  say(error instanceof UsageError ? error.message : explainWriteError(`${stateDirectory}/`, error));
   process.exit(2);
 }
 await streams.flushed();

@@ -66,7 +66,7 @@ export class DeliveryNumbers {
     // A broker that was late to say so may have taken the event all the same.
     if (last !== undefined) return isLate && last < lastN;
     const joinedForMs = performance.now() - this.#sinceMs;
-    // Of a forgotten producer it is not known what has arrived.
+    // Nobody knows which events of a forgotten producer have arrived.
     if (this.#hasForgotten) return lostAgeMs !== null && lostAgeMs < joinedForMs;
     return isLate && ageMs < joinedForMs;
   }

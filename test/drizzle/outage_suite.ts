@@ -23,7 +23,7 @@ export interface Front {
 }
 
 const timeouts = { connectTimeoutMs: 1_000, statementTimeoutMs: 1_000 };
-/** Where what is waited for is not the timeout: a busy machine connects late. */
+/** Serves tests that do not wait for the timeout: a busy machine connects late. */
 const patient = { connectTimeoutMs: 20_000, statementTimeoutMs: 20_000 };
 const wellAgainMs = 60_000;
 

@@ -52,7 +52,7 @@ const lostWords: Readonly<Partial<Record<SubscribeErrorCode, string>>> = {
 /** Says what went wrong, for people: an error's own words, unless it is the browser's. */
 export function toProblem(error: unknown): string {
   if (error instanceof SubscribeError) return streamProblem(error);
-  // Where the answer was lost, what was asked for may have been done.
+  // The gateway may have done it, although its answer was lost.
   if (!(error instanceof Error) || error instanceof TypeError) return "No answer came from the gateway";
   return error.name === "TimeoutError" ? "The gateway does not answer" : error.message;
 }
