@@ -65,10 +65,12 @@ export const asSentCases: readonly GatewayCase[] = [
     assert.equal(response.statusCode, 401, await text(response));
   }),
   gatewayCase("a Host that is no host is 400", async (gateway) => {
-    const request = get(`${gateway.url}/api/v1/event-stream`, { headers: { host: "a b" }, agent: false });
-    const [response] = (await once(request, "response")) as [IncomingMessage];
-    assert.equal(response.statusCode, 400, await text(response));
-    assert.equal(response.headers["content-type"], "application/problem+json");
+    for (const host of ["a b", "x/openapi.json?"]) {
+      const request = get(`${gateway.url}/api/v1/event-stream`, { headers: { host }, agent: false });
+      const [response] = (await once(request, "response")) as [IncomingMessage];
+      assert.equal(response.statusCode, 400, await text(response));
+      assert.equal(response.headers["content-type"], "application/problem+json");
+    }
   }),
   gatewayCase("a method that nobody knows is 405 with those that are", async (gateway) => {
     for (const method of ["FOO", "CONNECTX"]) {
