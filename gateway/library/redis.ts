@@ -1,8 +1,6 @@
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
-import type { Broker } from "../../shared/broker.ts";
 import { checkOptions, optionalNumber, someText } from "../check_options.ts";
 import type { BrokerAdapter } from "../gateway_options.ts";
-import { settingsError } from "../../shared/usage_error.ts";
 
 export interface RedisOptions {
   /** `redis://host:6379`, or sentinels: `redis+sentinel://host:26379,host:26379/name`. */
@@ -15,15 +13,5 @@ export interface RedisOptions {
 export function redis(options: RedisOptions): BrokerAdapter {
   checkOptions("redis", { url: someText, database: optionalNumber }, options);
   const { url, database = 2 } = options;
-  return { open: () => open({ url, database }) };
-}
-
-function open(options: Required<RedisOptions>): Broker {
-  try {
-    return createRedisBroker(options);
-  } catch (error) {
-    // It names the variable.
-    if (error instanceof TypeError || error instanceof RangeError) throw settingsError(error.message);
-    throw error;
-  }
+  return { open: () => createRedisBroker({ url, database }) };
 }
