@@ -45,12 +45,16 @@ export function writeLines(
   for (const line of lines) terminal.write(`${printable(line)}\n`);
 }
 
-/** Writes the lines of an answer, which a person may read on a narrow terminal. */
-export function printLines(
-  { stdout, terminal }: { readonly stdout: (text: string) => void; readonly terminal: Pick<Terminal, "columns"> },
-  ...lines: readonly string[]
-): void {
-  stdout(lines.map((line) => `${wrapped(line, 2, terminal.columns).join("\n")}\n`).join(""));
+interface AnswerIo {
+  readonly stdout: (text: string) => void;
+  readonly isStdoutTerminal: boolean;
+  readonly terminal: Pick<Terminal, "columns">;
+}
+
+/** Writes the lines of an answer. In a pipe each stays one line, so that it can be searched. */
+export function printLines(io: AnswerIo, ...lines: readonly string[]): void {
+  const width = io.isStdoutTerminal ? io.terminal.columns : Infinity;
+  io.stdout(lines.map((line) => `${wrapped(line, 2, width).join("\n")}\n`).join(""));
 }
 
 /** Columns that text takes, also painted: East Asian wide characters and emoji take two, combining marks none. */
