@@ -53,9 +53,11 @@ function findPlace(program: Command, words: readonly string[]) {
       option = null;
       isOver = true;
     } else if (!isOver && word.startsWith("-") && word !== "-") {
-      const found = optionOf(command, word);
-      if (found !== null) used.add(found.option);
-      option = found?.isValueNext === true ? found.option : null;
+      // `--name`, `--name=value`, `-n` or `-nvalue`; of several short ones in one word, the first.
+      const [name = ""] = word.startsWith("--") ? word.split("=", 1) : [word.slice(0, 2)];
+      const found = optionsOf(command).find(({ long, short }) => long === name || short === name);
+      if (found !== undefined) used.add(found);
+      option = found?.required === true && word === name ? found : null;
     } else {
       const below = position > 0 || isOver ? undefined : command.commands.find((one) => one.name() === word);
       if (below !== undefined) command = below;
@@ -64,13 +66,6 @@ function findPlace(program: Command, words: readonly string[]) {
     }
   }
   return { command, option, used, position, isOver };
-}
-
-/** The option of `--name`, `--name=value`, `-n` or `-nvalue`; of several short ones in one word, the first. */
-function optionOf(command: Command, word: string): { readonly option: Option; readonly isValueNext: boolean } | null {
-  const [name = ""] = word.startsWith("--") ? word.split("=", 1) : [word.slice(0, 2)];
-  const option = optionsOf(command).find(({ long, short }) => long === name || short === name);
-  return option === undefined ? null : { option, isValueNext: option.required && word === name };
 }
 
 /** Its own and those of the commands above it. */

@@ -41,10 +41,7 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const target = { name: "history", formats, outputDir: directory, stdout: io.stdout, fileWidth: 160 };
   await requireTarget(target);
   const written = await writeFormats(history, { width: io.terminal.columns }, target);
-  const signed =
-    written.problems.length > 0
-      ? { files: [], problems: [] }
-      : await signFiles(written.files, factsOf(history, io), { signer, name: "history" });
+  const signed = await signFiles(written.files, factsOf(history, io), { signer, name: "history" });
   const problems = [...written.problems, ...signed.problems];
   writeLines(io, ...[...written.files, ...signed.files].map((path) => `Wrote ${path}`), ...problems);
   return problems.length === 0 ? exitCodes.ok : exitCodes.usage;

@@ -54,8 +54,9 @@ function isEvidence(content: Report | ArtifactsDocument): content is ArtifactsDo
 
 function toSide({ file, content }: ComparedFile): DiffSide {
   const { org_url, ended_at } = content.scan;
-  const { benchmark = builtIn.benchmark.id, scan } = isEvidence(content) ? { scan: { id: null } } : content;
-  return { file, org_url, benchmark, ended_at, scan_id: scan.id };
+  const report = isEvidence(content) ? null : content;
+  const benchmark = report?.benchmark ?? builtIn.benchmark.id;
+  return { file, org_url, benchmark, ended_at, scan_id: report?.scan.id ?? null };
 }
 
 /** Evidence is evaluated by the document of its organization. */
