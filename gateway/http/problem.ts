@@ -47,8 +47,8 @@ export class InvalidBody extends AppError {
 
   constructor(errors: readonly FieldProblem[]) {
     const [first] = errors;
-    const where = first === undefined ? "" : `: ${first.pointer === "" ? "the body" : first.pointer} ${first.detail}`;
-    super("invalid", `The body is not valid${where}`);
+    const parts = ["The body is not valid", first?.pointer ?? "", first?.detail ?? ""];
+    super("invalid", parts.filter((part) => part !== "").join(": "));
     this.name = "InvalidBody";
     this.errors = errors;
   }
