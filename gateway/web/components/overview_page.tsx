@@ -12,7 +12,7 @@ import { byWhom, isWorst, movedText, remedyOf } from "../model/news.ts";
 import { mayDo } from "../model/permissions.ts";
 import { ruleAddress } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
-import { hasAllChanges, hasEnded, sinceOf } from "../model/tenant_state.ts";
+import { hasEnded, sinceOf } from "../model/tenant_state.ts";
 import type { Tenant } from "../model/tenant_store.ts";
 import { isWatchProblem, watchText } from "../model/watch_state.ts";
 import { Button, CopyButton, FilterOutcome, Folded, Message, Problem, SearchField, Segments, Time } from "./basics.tsx";
@@ -41,7 +41,7 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
   const needing = views.filter(({ needs }) => needs.length > 0);
   const shown = filterViews(state === "needs_you" ? needing : views, text);
   const news = views.flatMap((view) => view.news.map((item) => ({ item, view })));
-  const atLeast = hasAllChanges(tenant) ? "" : "at least ";
+  const atLeast = tenant.hasAllChanges ? "" : "at least ";
   if (views.length === 0) return <FirstScan session={session} />;
   return (
     <article class="stack" aria-labelledby="overview-title">
@@ -51,6 +51,7 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
           {needing.length > 0
             ? `${needing.length} of ${views.length} ${needing.length === 1 ? "needs" : "need"} you`
             : `None of ${views.length} needs you`}
+          {tenant.isPart && ", reading the others…"}
         </p>
         <SearchField
           label="Search organizations"
@@ -109,7 +110,7 @@ function OrganizationTable({ views, tenant, nowMs }: Omit<OverviewProps, "sessio
           <th scope="col">CAT I</th>
           <th scope="col">CAT II</th>
           <th scope="col">Why</th>
-          <th scope="col">{hasAllChanges(tenant) ? "New" : "New, at least"}</th>
+          <th scope="col">{tenant.hasAllChanges ? "New" : "New, at least"}</th>
         </tr>
       </thead>
       <tbody>

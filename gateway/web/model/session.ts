@@ -1,10 +1,8 @@
 import { object, string } from "valibot";
 import { GatewayRefusal } from "../../../shared/http_refusal.ts";
-import { decisionSchema } from "../../../shared/schemas/decision.ts";
-import { organizationSchema } from "../../../shared/schemas/organization.ts";
-import { overviewLimits, overviewSchema, type Overview } from "../../features/tenant/overview_schema.ts";
+import { overviewSchema, type Overview } from "../../features/tenant/overview_schema.ts";
 import { sessionSchema, type Session as Caller } from "../../http/session_schema.ts";
-import { createApi, decisionsPath, openRest, type Api } from "./api.ts";
+import { createApi, openRest, type Api } from "./api.ts";
 import { SignInError } from "./sign_in/provider.ts";
 
 /** The person or key that is signed in, and the tenant. */
@@ -38,20 +36,6 @@ export interface Credential {
   close?(): void;
 }
 
-/** Reads the overview, and as a whole each list of which it has only the newest. Rejects as `RestClient` does. */
-export async function readOverview(api: Api, query = "", signal = new AbortController().signal): Promise<Overview> {
-  const overview = await api.get(`api/v1/overview${query}`, overviewSchema, signal);
-  const isCut = (name: "organizations" | "decisions") => overview[name].length === overviewLimits[name];
-  const held = { query: { active: "true" }, signal };
-  return {
-    ...overview,
-    ...(isCut("organizations") && {
-      organizations: await api.list("api/v1/organizations", organizationSchema, { signal }),
-    }),
-    ...(isCut("decisions") && { decisions: await api.list(decisionsPath, decisionSchema, held) }),
-  };
-}
-
 /** Opens the tenant, or the person's first one. `onExpired` is called when the gateway no longer accepts the credential. Rejects as `RestClient` does. */
 export async function openSession(
   credential: Credential,
@@ -73,7 +57,7 @@ export async function openSession(
   });
   const switchTenant = (id: string) => openSession(credential, id, onExpired);
   try {
-    const overview = await readOverview(api);
+    const overview = await api.get("api/v1/overview", overviewSchema);
     isOpen = true;
     return { credential, api, caller: overview.session, overview, switchTenant };
   } catch (error) {

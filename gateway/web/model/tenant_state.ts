@@ -24,6 +24,10 @@ export interface TenantState {
   readonly decisions: readonly Decision[];
   /** The newest changes of each monitor, newest first, without the first state. */
   readonly changes: ReadonlyMap<string, readonly Change[]>;
+  /** False: there may be more. */
+  readonly hasAllChanges: boolean;
+  /** True: the rest of the organizations or decisions is being read. */
+  readonly isPart: boolean;
   /** The rules of CAT I that fail, for each organization. */
   readonly cat1: ReadonlyMap<string, readonly FailingRule[]>;
   /** Newer changes are shown as new; null: the member was never here, or is an API key. */
@@ -35,9 +39,9 @@ export function sinceOf({ seenAtMs }: Pick<TenantState, "seenAtMs">, nowMs: numb
   return seenAtMs ?? nowMs - dayMs;
 }
 
-/** False: there may be more changes than the overview has. */
-export function hasAllChanges({ changes }: Pick<TenantState, "changes">): boolean {
-  return [...changes.values()].flat().length < overviewLimits.changes;
+/** True: the overview has the newest of the list only. */
+export function isCut(overview: Overview, list: "organizations" | "decisions" | "changes"): boolean {
+  return overview[list].length === overviewLimits[list];
 }
 
 /** The state as the overview has it; null: it is the first one. */
@@ -52,6 +56,8 @@ export function withOverview(state: TenantState | null, overview: Overview): Ten
     scans: [...scans, ...older].toSorted(byNewest),
     decisions,
     changes: Map.groupBy(changes, ({ monitor_id: id }) => id),
+    hasAllChanges: !isCut(overview, "changes"),
+    isPart: state === null && (isCut(overview, "organizations") || isCut(overview, "decisions")),
     cat1: Map.groupBy(cat1, ({ organization_id: id }) => id),
     // News of this visit stay news while the page is open.
     seenAtMs: state !== null ? state.seenAtMs : seenAt === null ? null : Date.parse(seenAt),

@@ -1,16 +1,17 @@
 import { pause } from "../../../shared/abortable.ts";
 import { subscribe, type Subscription } from "../../../shared/client/subscribe.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
-import type { Decision } from "../../../shared/schemas/decision.ts";
+import { decisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
+import { organizationSchema } from "../../../shared/schemas/organization.ts";
 import { pageOf } from "../../../shared/schemas/primitives.ts";
-import type { Overview } from "../../features/tenant/overview_schema.ts";
+import { overviewSchema, type Overview } from "../../features/tenant/overview_schema.ts";
 import { scanSchema } from "../../../shared/schemas/scan.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
-import { type Api, toScanPath } from "./api.ts";
+import { type Api, decisionsPath, toScanPath } from "./api.ts";
 import { noConnection, toConnection, toProblem, type Connection } from "./connection.ts";
 import { oneAtATime } from "./one_at_a_time.ts";
-import { readOverview } from "./session.ts";
 import {
+  isCut,
   isIncomplete,
   sinceOf,
   withDecision,
@@ -104,11 +105,23 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     meanwhile.add(events);
     try {
       const since = new Date(sinceOf(current, api.nowMs())).toISOString();
-      const next = withOverview(current, await readOverview(api, `?since=${since}`, signal));
+      const overview = await api.get(`api/v1/overview?since=${since}`, overviewSchema, signal);
+      const next = withOverview(current, { ...overview, ...(await readWhole(overview, signal)) });
       change(events.reduce((state, event) => withEvent(state, event, api.nowMs()), next));
     } finally {
       meanwhile.delete(events);
     }
+  }
+
+  /** The lists of which the overview has the newest only. */
+  async function readWhole(overview: Overview, signal: AbortSignal): Promise<Partial<Overview>> {
+    const held = { query: { active: "true" }, signal };
+    return {
+      ...(isCut(overview, "organizations") && {
+        organizations: await api.list("api/v1/organizations", organizationSchema, { signal }),
+      }),
+      ...(isCut(overview, "decisions") && { decisions: await api.list(decisionsPath, decisionSchema, held) }),
+    };
   }
 
   async function catchUp(signal: AbortSignal): Promise<void> {
