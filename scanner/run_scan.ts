@@ -1,6 +1,6 @@
 import type { CheckResult, Engine, ScanStatus } from "../shared/report.ts";
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
-import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
+import { artifactsSchema, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
 import { withExplanations } from "./explain/evaluation_text.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import { firstRequests } from "./evidence/artifact_table.ts";
@@ -70,7 +70,8 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
   return {
     status: evaluated.size < checks.length ? "cancelled" : "completed",
     results: checks.map((check) => evaluated.get(check) ?? unevaluatedResult(check, interrupted, context)),
-    document: artifactsDocument({
+    document: {
+      schema: artifactsSchema,
       scan: {
         org_url: plan.orgUrl,
         client_id: plan.clientId,
@@ -85,7 +86,7 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
       evaluated_at: startedAt,
       checks: checks.map((check) => check.name),
       artifacts: collection?.artifacts() ?? {},
-    }),
+    },
   };
 
   async function evaluate(check: CatalogCheck): Promise<void> {

@@ -6,7 +6,7 @@ import { causeTypes, type CauseType } from "../../shared/schemas/report.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { isUsableId, listTexts, sortTexts } from "../checks/parsing/names.ts";
-import { isBuiltIn } from "../checks/parsing/rule_order.ts";
+import { isBuiltIn } from "../checks/parsing/policy_rules.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 

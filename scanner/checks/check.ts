@@ -1,4 +1,4 @@
-import { objectParts, requestsText } from "../evidence/artifact_table.ts";
+import { firstRequestText, objectParts } from "../evidence/artifact_table.ts";
 import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { Parameter, Setting } from "./parameter.ts";
 import type { FindingDraft } from "./evaluating/finding_drafts.ts";
@@ -106,11 +106,6 @@ export function decide(
       ? `GET ${objectParts[from as keyof typeof objectParts].path}`
       : firstRequestText(from as ArtifactName);
   return { request, fields, note };
-}
-
-/** The request that an artifact begins with, for people. */
-export function firstRequestText(artifact: ArtifactName): string {
-  return requestsText(artifact).split(", ", 1)[0] ?? artifact;
 }
 
 /** One line: the request, its fields, and the note. */

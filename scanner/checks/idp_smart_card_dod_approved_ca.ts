@@ -1,7 +1,7 @@
 import { decide, defineCheck, type CheckContext } from "./check.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { entriesOf, type CertificateFields, type SmartCardIdp } from "../evidence/artifacts.ts";
-import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
+import { explicitActivityOf, isKnownInactive, unknownActivity } from "./parsing/activity.ts";
 import { judgeList, Subject, withNames, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
@@ -32,7 +32,7 @@ export const idpSmartCardDodApprovedCa = defineCheck({
   evaluate({ smart_card_idps: idps }, context) {
     const approved = listOf(approvedIssuers, context.parameters);
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
-    const inactive = entriesOf(idps).flatMap(({ idp }) => (isSmartCard(idp) && isInactive(idp) ? [idp] : []));
+    const inactive = entriesOf(idps).flatMap(({ idp }) => (isSmartCard(idp) && isKnownInactive(idp) ? [idp] : []));
     const drafts = judgeList(idps, {
       expected,
       judgeItem: (item) => judgeIdp(item, { expected, approved, context }),
@@ -61,18 +61,13 @@ function isSmartCard(idp: JsonObject): boolean {
   return !otherTypes.has((readText(idp, "type").value ?? "").toUpperCase());
 }
 
-/** Asks for a status that says so: a provider without one may be active. */
-function isInactive(idp: JsonObject): boolean {
-  return typeof idp["status"] === "string" && explicitActivityOf(idp) === "inactive";
-}
-
 function judgeIdp({ idp, certificate }: SmartCardIdp, approval: Approval): FindingDraft | null {
   if (!isSmartCard(idp)) return null;
   const subject = new Subject(resourceOf("identity_provider", idp), approval.expected);
   const type = readText(idp, "type");
   if (type.kind !== "absent" && (type.kind === "unreadable" || type.value.toUpperCase() !== "X509"))
     return subject.unreadable(`the type ${showValue(idp["type"])}`);
-  if (isInactive(idp)) return null;
+  if (isKnownInactive(idp)) return null;
   if (explicitActivityOf(idp) !== "active") return subject.unreadable(unknownActivity(idp));
   const issuer = readText(idp, "protocol.credentials.trust.issuer");
   if (issuer.kind === "unreadable") return subject.unreadable(`the issuer ${issuer.found}`);

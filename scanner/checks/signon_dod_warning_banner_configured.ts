@@ -1,4 +1,5 @@
-import { decide, defineCheck, firstRequestText } from "./check.ts";
+import { decide, defineCheck } from "./check.ts";
+import { firstRequestText } from "../evidence/artifact_table.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { entriesOf, type BrandSignInPage, type Evidence, type SignInPage } from "../evidence/artifacts.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";

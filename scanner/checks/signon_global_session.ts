@@ -3,7 +3,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { notSet, type Subject, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { showValue } from "./parsing/fields.ts";
 import { most, type Setting, expectationOf, judgeSetting, showLimit, upTo } from "./parameter.ts";
-import { isBuiltIn } from "./parsing/rule_order.ts";
+import { isBuiltIn } from "./parsing/policy_rules.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { nameOf } from "./parsing/names.ts";
 

@@ -2,7 +2,7 @@ import { decide, defineCheck, everyoneGroup, networkFields, rulesForEverybody, z
 import { policyZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { withPartialCoverage, type Subject, type FindingDraft } from "./evaluating/finding_drafts.ts";
-import { everyoneIn } from "./parsing/rule_conditions.ts";
+import { everyoneIn } from "./parsing/policy_rules.ts";
 import { nameOf } from "./parsing/names.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { judgeNetwork, networkConditionOf, readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts";

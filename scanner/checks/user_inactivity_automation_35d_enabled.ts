@@ -12,7 +12,7 @@ import {
   unlessDirectory,
   type DirectoryEvidence,
 } from "./evaluating/directory.ts";
-import { everyoneIn, restrictionsOf } from "./parsing/rule_conditions.ts";
+import { everyoneIn, restrictionsOf } from "./parsing/policy_rules.ts";
 import { Subject, withNote, type FindingDraft } from "./evaluating/finding_drafts.ts";
 
 const inactiveDays = most("user_inactivity_days", "days", 35, { max: 3650 });

@@ -18,7 +18,6 @@ import { applyGate, unreadRules } from "../decisions/fail_on.ts";
 import { sha256 } from "../digest.ts";
 import type { IdpError } from "../okta/idp_error.ts";
 import { reportedOrgPolicy } from "../org_policy/document.ts";
-import { hostOf, orgNameOf } from "../reports/benchmark_rules.ts";
 import { answersOf } from "../reports/checklists.ts";
 import { reportFormats } from "../reports/formats.ts";
 import { worstFirst } from "../reports/result_text.ts";
@@ -217,18 +216,14 @@ function writtenLines(files: readonly string[], outputDir: NamedFile | null): re
 }
 
 /** Lines about disagreements of the scan and the answers of people in the checklist. */
-export function checklistLines(report: Report, checklist: Checklist, revision: Revision): readonly string[] {
+function checklistLines(report: Report, checklist: Checklist, revision: Revision): readonly string[] {
   const { differences } = answersOf(report, { toolVersion: "", checklist, revision });
-  const { asset } = checklist;
-  // A full name says nothing of the port.
-  const isOfOther = ![hostOf(report), orgNameOf(report), ""].includes(asset.toLowerCase());
   const labelOf = (status: ChecklistStatus) => checklistStatuses[status].label;
   const named = differences.map(
     ({ vulnId, answered, status }) => `${vulnId} (answered ${labelOf(answered)}, found ${labelOf(status)})`,
   );
   return [
     ...(checklist.carried === null ? [] : carriedLines(checklist.name, checklist.carried)),
-    ...(isOfOther ? [`The checklist ${checklist.name} is about ${asset}; this scan is of ${orgNameOf(report)}`] : []),
     ...(named.length === 0
       ? []
       : [

@@ -12,18 +12,9 @@ import { isWaiverInForce, type Decisions } from "./apply_decisions.ts";
 /** Time for one page: a gateway that takes longer counts as unavailable. */
 const timeoutMs = 15_000;
 
-const { entries } = decisionSchema;
 /** Only what is used: a gateway of another release may answer other fields differently. */
-const decision = v.object({
-  kind: entries.kind,
-  check: entries.check,
-  resource: entries.resource,
-  status: entries.status,
-  reason: entries.reason,
-  by: entries.by,
-  expires: v.nullable(decisionEnd),
-  org_url: entries.org_url,
-});
+const used = v.pick(decisionSchema, ["kind", "check", "resource", "status", "reason", "by", "org_url"]);
+const decision = v.object({ ...used.entries, expires: v.nullable(decisionEnd) });
 export type FetchedDecision = v.InferOutput<typeof decision>;
 
 /**

@@ -259,12 +259,15 @@ export function listIdentity(path: string): string {
   return path.replace(/(?:expand=\w+&)?limit=\d+/, "");
 }
 
-/** The requests that an artifact is read with, for people: `GET /api/v1/policies/{id}/rules`. */
-export function requestsText(name: ArtifactName): string {
-  const { request, parts = [], partsOf } = artifactTable[name];
-  const first = request === null ? [] : [decodeURIComponent(request.path.replace(/[?&]limit=\d+/, ""))];
-  const others = partsOf === undefined ? [] : (artifactTable[partsOf].parts ?? []);
-  return [...first, ...[...parts, ...others].map(({ path }) => path)].map((path) => `GET ${path}`).join(", ");
+/** A request as people read it: `GET /api/v1/policies/{id}/rules`. */
+export function requestText(path: string): string {
+  return `GET ${decodeURIComponent(path.replace(/[?&]limit=\d+/, ""))}`;
+}
+
+/** The request that an artifact begins with; its name where that is made from others. */
+export function firstRequestText(name: ArtifactName): string {
+  const { request } = artifactTable[name];
+  return request === null ? name : requestText(request.path);
 }
 
 /**

@@ -15,10 +15,6 @@ export interface ArtifactsDocument extends Readonly<v.InferOutput<typeof documen
 /** The facts of a scan before evaluation. */
 export type CollectedScan = ArtifactsDocument["scan"];
 
-export function artifactsDocument(content: Omit<ArtifactsDocument, "schema">): ArtifactsDocument {
-  return { schema: artifactsSchema, ...content };
-}
-
 /** Reads a saved file. Throws `ContentError`. */
 export function parseArtifacts(text: string): ArtifactsDocument {
   const json = parseJsonText(text);

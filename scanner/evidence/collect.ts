@@ -5,13 +5,12 @@ import {
   type Artifacts,
   type CollectedArtifacts,
   type Evidence,
-  type JsonList,
   type MissingEvidence,
 } from "./artifacts.ts";
-import { artifactTable, requestsText } from "./artifact_table.ts";
+import { artifactTable, requestText } from "./artifact_table.ts";
 import { artifactsReadBy, type Check } from "../checks/check.ts";
 import type { OwnValues } from "../org_policy/document.ts";
-import { collectors, createPartReader, evidenceOf, type CollectorContext } from "./collectors.ts";
+import { collectors, createPartReader, evidenceOf, type CollectorContext, type NoteRequest } from "./collectors.ts";
 import type { IdpClient } from "../okta/idp_client.ts";
 
 /** Callback for each artifact and how long it took, by its own clock. */
@@ -33,12 +32,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   const { signal, values = {}, trace, now = () => new Date() } = options;
   const started = new Map<ArtifactName, Promise<unknown>>();
   const collected: Partial<Record<ArtifactName, Evidence<unknown>>> = {};
-  const context: CollectorContext = {
-    client,
-    obtain: start,
-    isRequested: (name) => started.has(name),
-    parts: createPartReader(client),
-  };
+  const parts = new Map<string, Promise<unknown>>();
 
   return { obtain, obtainFor, artifacts };
 
@@ -68,26 +62,57 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     await Promise.resolve();
     signal?.throwIfAborted();
     const startedAtMs = trace?.nowMs() ?? 0;
-    const artifact = await (collectors[name]?.(context) ?? collectList(name)).catch((error: unknown) => {
+    /** Those of this artifact, as people read them; true where one was answered. */
+    const requests = new Map<string, boolean>();
+    const artifact = await collect(name, contextOf(name, requests)).catch((error: unknown) => {
       signal?.throwIfAborted();
       return notUnderstood(error);
     });
-    collected[name] = { ...artifact, read: { request: requestsText(name), at: now().toISOString() } };
+    const answered = [...requests].flatMap(([request, isAnswered]) => (isAnswered ? [request] : []));
+    const read = answered.length > 0 && { read: { request: answered.join(", "), at: now().toISOString() } };
+    collected[name] = { ...artifact, ...read };
     const outcome = artifact.state === "missing" ? artifact.reason : artifact.state;
     trace?.collected(name, trace.nowMs() - startedAtMs, outcome);
     return artifact as Artifacts[Name];
   }
 
-  async function collectList(name: ArtifactName): Promise<Evidence<JsonList>> {
-    const { request } = artifactTable[name];
-    if (request === null) throw new TypeError(`Cannot collect "${name}": it has no request and no collector`);
-    return evidenceOf(await client.getList(request));
+  function contextOf(artifact: ArtifactName, requests: Map<string, boolean>): CollectorContext {
+    const note: NoteRequest = async (path, reading) => {
+      const text = requestText(path);
+      // In the order of the requests, and not of their answers.
+      requests.set(text, requests.get(text) ?? false);
+      const found = await reading;
+      if (found.state === "obtained" || typeof found.refusal?.httpStatus === "number") requests.set(text, true);
+      return found;
+    };
+    return {
+      client: {
+        getObject: (request) => note(request.path, client.getObject(request)),
+        getList: (request) => note(request.path, client.getList(request)),
+      },
+      async obtain(name) {
+        const other = await start(name);
+        const read = collected[name]?.read;
+        // In place of its own request; what is made from others is read after them.
+        if (read !== undefined && artifactTable[artifact].request !== null) requests.set(read.request, true);
+        return other;
+      },
+      isRequested: (name) => started.has(name),
+      parts: createPartReader(client, parts, note),
+    };
   }
 
   /** Each with where and when it was read. A copy: later ones do not appear in it. */
   function artifacts(): CollectedArtifacts {
     return { ...collected } as CollectedArtifacts;
   }
+}
+
+async function collect(name: ArtifactName, context: CollectorContext): Promise<Evidence<unknown>> {
+  const [collector, { request }] = [collectors[name], artifactTable[name]];
+  if (collector !== undefined) return collector(context);
+  if (request === null) throw new TypeError(`Cannot collect "${name}": it has no request and no collector`);
+  return evidenceOf(await context.client.getList(request));
 }
 
 /** A collector that fails on an unexpected answer costs the checks that need it their verdict, and no others. */

@@ -4,7 +4,7 @@ import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { readText, textsIn } from "../checks/parsing/fields.ts";
 import { isSuperAdminRole } from "../checks/parsing/api_token.ts";
-import { pathSegment, type IdpClient, type Reading } from "../okta/idp_client.ts";
+import { pathSegment, type IdpClient, type IdpRequest, type Reading } from "../okta/idp_client.ts";
 import { cleanDistinguishedName } from "../okta/provider_text.ts";
 import { artifactTable, objectParts, type ObjectPart } from "./artifact_table.ts";
 import {
@@ -32,31 +32,34 @@ export interface CollectorContext {
   readonly parts: PartReader;
 }
 
+type PartReader = ReturnType<typeof createPartReader>;
+
 type Collector<Name extends ArtifactName> = (context: CollectorContext) => Promise<Artifacts[Name]>;
 
-/** Reads parts of objects, each once, however many objects share it. */
-export interface PartReader {
-  object(part: ObjectPart, id: unknown): Promise<Reading<JsonObject>>;
-  list(part: ObjectPart, id: unknown): Promise<Evidence<JsonList>>;
-}
+/** Notes a request, and where it was answered; gives the answer back. */
+export type NoteRequest = <Value>(path: string, reading: Promise<Reading<Value>>) => Promise<Reading<Value>>;
 
-export function createPartReader(client: IdpClient): PartReader {
-  const readings = new Map<string, Promise<unknown>>();
+/** Reads parts of objects, each once, however many objects and artifacts share it: `readings` holds them all. */
+export function createPartReader(client: IdpClient, readings: Map<string, Promise<unknown>>, note: NoteRequest) {
+  const objectOf = (part: ObjectPart, id: unknown) => once(part, id, (request) => client.getObject(request));
+  const listOf = (part: ObjectPart, id: unknown) => once(part, id, (request) => client.getList(request));
   return {
-    object: (part, id) => once(part, id, (request) => client.getObject(request)),
-    list: (part, id) => once(part, id, async (request) => evidenceOf(await client.getList(request))),
+    object: (part: ObjectPart, id: unknown) => note(part.path, objectOf(part, id)),
+    list: async (part: ObjectPart, id: unknown) => evidenceOf(await note(part.path, listOf(part, id))),
+    /** Asks for a list that another artifact needs. */
+    readAhead: (part: ObjectPart, id: unknown) => void listOf(part, id).catch(() => undefined),
   };
 
   function once<Value>(
     { unnamed, ...part }: ObjectPart,
     id: unknown,
-    read: (request: ObjectPart) => Promise<Evidence<Value>>,
-  ): Promise<Evidence<Value>> {
+    read: (request: IdpRequest) => Promise<Reading<Value>>,
+  ): Promise<Reading<Value>> {
     const segment = pathSegment(id);
     if (segment === null) return Promise.resolve(missing("unreadable", `${unnamed ?? "It"} could not be asked for.`));
     const path = part.path.replace("{id}", () => segment);
     // The same path has answers of the same type.
-    const reading = (readings.get(path) as Promise<Evidence<Value>> | undefined) ?? read({ ...part, path });
+    const reading = (readings.get(path) as Promise<Reading<Value>> | undefined) ?? read({ ...part, path });
     readings.set(path, reading);
     return reading;
   }
@@ -80,7 +83,7 @@ export const collectors: { readonly [Name in ArtifactName]?: Collector<Name> } =
     // Asked for while the pages after it still come, so that the last page is not followed by all of them.
     const requestRules = (app: JsonObject) => {
       const policyId = policyOfActive(app);
-      if (policyId !== null) parts.list(objectParts.policyRules, policyId).catch(() => undefined);
+      if (policyId !== null) parts.readAhead(objectParts.policyRules, policyId);
     };
     const onEntry = isRequested("app_policy_rules") ? requestRules : undefined;
     return evidenceOf(await client.getList({ ...artifactTable.apps.request, onEntry }));

@@ -5,7 +5,6 @@ import { memoize } from "../checks/evaluating/memoize.ts";
 import { causesOf } from "../causes/causes.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../checks/check.ts";
-import { requestsText } from "../evidence/artifact_table.ts";
 import type { OwnValues } from "../org_policy/document.ts";
 import { explainFinding, indexOrg } from "./explain_org.ts";
 import { ruleLines } from "./explain_text.ts";
@@ -48,7 +47,8 @@ export function withExplanations(
 
 /** Returns the text of a finding; null where no rules decide: then the finding's own value does. */
 function createEvaluations(check: CatalogCheck, artifacts: CollectedArtifacts): (finding: Finding) => string | null {
-  const read = `Read with ${check.artifacts.map(requestsText).join(", ")}`;
+  const requests = check.artifacts.flatMap((name) => artifacts[name]?.read?.request ?? []);
+  const read = requests.length === 0 ? [] : [`Read with ${requests.join(", ")}`];
   const org = indexOrg(artifacts);
   const explain = (finding: Finding): string | null => {
     const lines = ruleLines(explainFinding(finding, { check, org, causes: [] }));
@@ -56,7 +56,7 @@ function createEvaluations(check: CatalogCheck, artifacts: CollectedArtifacts): 
       .slice(0, maxLines)
       .map((line) => `${/^ */.exec(line)?.[0] ?? ""}${toLine(line.trimStart(), maxLineLength)}`);
     const left = lines.length - maxLines;
-    return lines.length === 0 ? null : [...shown, ...(left > 0 ? [`and ${left} more lines`] : []), read].join("\n");
+    return lines.length === 0 ? null : [...shown, ...(left > 0 ? [`and ${left} more lines`] : []), ...read].join("\n");
   };
   // Thousands of apps may share a policy.
   return memoize(explain, ({ cause, fingerprint, actual }) => `${cause ?? fingerprint} ${actual}`);

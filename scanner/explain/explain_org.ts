@@ -7,10 +7,9 @@ import { causesOf } from "../causes/causes.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { nameOf } from "../checks/parsing/names.ts";
-import { everyoneIn, restrictionsOf } from "../checks/parsing/rule_conditions.ts";
-import { accessOf, inOrder } from "../checks/parsing/rule_order.ts";
+import { everyoneIn, restrictionsOf, accessOf, inOrder } from "../checks/parsing/policy_rules.ts";
 import { type DecidingFields, artifactsReadBy } from "../checks/check.ts";
-import { objectParts } from "../evidence/artifact_table.ts";
+import { firstRequestText, objectParts } from "../evidence/artifact_table.ts";
 import type { ArtifactName, CollectedArtifacts, JsonList } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { consoleSettings } from "../evidence/listed_objects.ts";
@@ -60,7 +59,7 @@ export function explainOrg(
 /** The request that gave the evidence, and when; what was not collected has the end of the scan. */
 function readOf(artifact: ArtifactName, { artifacts, scan }: ArtifactsDocument) {
   const evidence = artifacts[artifact];
-  const { request = artifact, at = scan.ended_at } = evidence?.read ?? {};
+  const { request = firstRequestText(artifact), at = scan.ended_at } = evidence?.read ?? {};
   const state = evidence === undefined ? "not collected" : evidence.state === "missing" ? evidence.reason : "obtained";
   return { artifact, request, at, state };
 }

@@ -23,9 +23,6 @@ const planners: readonly Planner[] = [
   signInPages,
 ];
 
-/** The checks that Terraform has resources for. */
-export const terraformChecks: ReadonlySet<string> = new Set(planners.flatMap(({ checks }) => checks));
-
 /** Why a rule is left to a person, with any evidence. */
 const withoutTerraform: Readonly<Record<string, string>> = {
   signon_global_session_policy_network_zone_enforced:

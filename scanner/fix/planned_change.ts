@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Finding } from "../../shared/report.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { showValue } from "../checks/parsing/fields.ts";
-import { isSure } from "../checks/parsing/rule_order.ts";
+import { isSure } from "../checks/parsing/policy_rules.ts";
 import { type ParameterValues, compareSetting as compareValues } from "../checks/parameter.ts";
 import { isCauseOf } from "../causes/cause_objects.ts";
 import { entriesOf, type CollectedArtifacts, type Evidence, type JsonList } from "../evidence/artifacts.ts";

@@ -84,12 +84,15 @@ export class HttpIdpClient implements IdpClient, PageReader {
     const items: JsonObject[] = [];
     const read = new Set<string>();
     let unreadable: Missing | null = null;
+    let bytes = 0;
     for (let { path } = request; ;) {
       read.add(path);
       const page = await this.#readPage({ ...request, path }, read);
       if (page.state === "missing") return brokenList(page, items, read.size);
       // An entry that nobody could name is left out, and the list is missing one.
       const entries = page.entries.filter(isIdentified).map((entry) => keep(entry));
+      bytes += Buffer.byteLength(JSON.stringify(entries));
+      if (bytes > maxListBytes) return brokenList(tooLarge(path), items, read.size);
       for (const entry of entries) {
         items.push(entry);
         onEntry?.(entry);
@@ -146,6 +149,14 @@ function brokenList(missing: Missing, items: readonly JsonObject[], page: number
   if (page === 1) return missing;
   const detail = `${missing.detail} (page ${page} of a list; ${items.length} entries before it were read)`;
   return { ...missing, partial: items, detail };
+}
+
+/** A hundred thousand apps. */
+const maxListBytes = 64 * 1_048_576;
+
+function tooLarge(path: string): Missing {
+  const problem = `, but a list of more than ${maxListBytes / 1_048_576} MiB is not kept; examine it in the Admin Console`;
+  return { ...notUsable(path, problem), reason: "unreadable" };
 }
 
 /** More pages than any list of the provider has. */

@@ -4,7 +4,7 @@ import { directoryOf } from "../checks/evaluating/directory.ts";
 import { nameOf } from "../checks/parsing/names.ts";
 import { judgeZone } from "../checks/network_zone_block_anonymized_proxies.ts";
 import { otherBrands } from "../checks/signon_dod_warning_banner_configured.ts";
-import { everyoneIn } from "../checks/parsing/rule_conditions.ts";
+import { everyoneIn } from "../checks/parsing/policy_rules.ts";
 import { readZones, type Zones } from "../checks/evaluating/zones.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";

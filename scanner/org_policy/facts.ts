@@ -3,8 +3,7 @@ import { readGateways, zoneNames, type Zones } from "../checks/evaluating/zones.
 import { areApart, type AddressRange } from "../checks/parsing/address_ranges.ts";
 import { readText, textsIn } from "../checks/parsing/fields.ts";
 import { nameOf, quoteAll } from "../checks/parsing/names.ts";
-import { restrictionsOf } from "../checks/parsing/rule_conditions.ts";
-import { accessOf, isSure, stagesOf, type AccessPath } from "../checks/parsing/rule_order.ts";
+import { restrictionsOf, accessOf, isSure, stagesOf, type AccessPath } from "../checks/parsing/policy_rules.ts";
 import { entriesOf, type ApiTokenOwner, type JsonList } from "../evidence/artifacts.ts";
 
 /** Reads from an org what its document speaks of, to compare the two and to draft one. */

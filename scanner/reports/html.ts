@@ -67,12 +67,7 @@ function statement(report: Report, options: RenderOptions): Html {
       <caption>
         Results in DISA's words, by category
       </caption>
-      <thead>
-        <tr>
-          <th scope="col">Category</th>
-          ${ruleStates.map((state) => html`<th scope="col">${checklistStatuses[statusOf(state)].label}</th>`)}
-        </tr>
-      </thead>
+      ${head("Category", ...ruleStates.map((state) => checklistStatuses[statusOf(state)].label))}
       <tbody>
         ${counts.map(
           ({ level, waived, ...ofLevel }) =>
@@ -94,15 +89,7 @@ function statement(report: Report, options: RenderOptions): Html {
 
 function ruleTable(checks: readonly CheckResult[]): Html {
   return html`<table>
-    <thead>
-      <tr>
-        <th scope="col">Result</th>
-        <th scope="col">Rule</th>
-        <th scope="col">CAT</th>
-        <th scope="col">Title</th>
-        <th scope="col">FAIL or MANUAL</th>
-      </tr>
-    </thead>
+    ${head("Result", "Rule", "CAT", "Title", "FAIL or MANUAL")}
     <tbody>
       ${checks.map(
         (check) =>
@@ -118,6 +105,14 @@ function ruleTable(checks: readonly CheckResult[]): Html {
   </table>`;
 }
 
+function head(...names: readonly string[]): Html {
+  return html`<thead>
+    <tr>
+      ${names.map((name) => html`<th scope="col">${name}</th>`)}
+    </tr>
+  </thead>`;
+}
+
 interface Judged {
   readonly report: Report;
   readonly revision: Revision;
@@ -131,13 +126,13 @@ function ruleSections({ reached, interrupted, interruptedLine }: ReturnType<type
 }
 
 /** A rule that passes or does not apply is folded into one line on a screen. */
-function ruleSection(check: CheckResult, { report, revision }: Judged): Html {
+function ruleSection(check: CheckResult, { revision }: Judged): Html {
   const state = stateOf(check);
   const heading = html`<h3>${badge(state)} ${vulnId(check.vuln_id)} ${levelOf(check)} ${check.title}</h3>`;
   const ids = html`<p class="ids">
     ${check.stig_id} · ${check.rule_id} · <code>${check.check}</code>${
       check.reason === null ? "" : ` · ${wordsOf(check.reason)}`
-    }<br />${evidenceLine(check, report, revision)}
+    }<br />${evidenceLine(check)}
   </p>`;
   const decided = ruleDecisions(check).map((line) => html`<p class="mark">${prose(line)}</p>`);
   const open = failuresFirst(openFindings(check));
@@ -233,12 +228,7 @@ function controlTable({ report, revision }: Judged, shown: readonly CheckResult[
     <details>
       <summary>Rev. 5, as far as the rules of the STIG examine them: ${baselineLines(results).join("; ")}</summary>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Result</th>
-            <th scope="col">Control</th>
-          </tr>
-        </thead>
+        ${head("Result", "Control")}
         <tbody>
           ${results.map(row)}
         </tbody>

@@ -6,15 +6,19 @@ import { usingFile } from "../../command_line/files.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { isJsonObject, parseJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
-import { summarizeChecks } from "../../shared/rule_result.ts";
+import { stateOf, summarizeChecks } from "../../shared/rule_result.ts";
 import { historySchema } from "../../shared/schemas/history.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Revision } from "../catalog/catalog.ts";
+import { noAnswer, type Answer } from "../checklists/answers.ts";
+import { parseChecklist } from "../checklists/checklist.ts";
+import { statusOf } from "../checklists/status.ts";
 import { sha256 } from "../digest.ts";
 import { evaluateCheck, unevaluatedResult } from "../evaluate.ts";
 import { parseArtifacts } from "../evidence/artifacts_document.ts";
+import { answersOf } from "../reports/checklists.ts";
 import { interrupted, toContext } from "../run_scan.ts";
 import type { Verifier } from "./keys.ts";
 import { NotProven, openEnvelope, rulesDigest, statementName, stemOf, type Predicate } from "./statement.ts";
@@ -52,7 +56,8 @@ export async function verifyPath(path: string, verifier: Verifier, expected: Exp
       const content = await readPlain(folder, file);
       const found = sha256(content);
       if (found !== digest) throw new NotProven(`${file} is not the file that was signed: its digest is ${found}`);
-      documents.push({ name: file, value: parseJsonObject(content.toString("utf8")) });
+      const text = content.toString("utf8");
+      documents.push({ name: file, text, value: parseJsonObject(text) });
       signed.add(file);
     }
     const { org_url: org, started_at: from, ended_at: to, rules, scanner } = predicate;
@@ -116,7 +121,7 @@ function requireExpected(predicate: Predicate, { orgUrl, since }: Expected): voi
 }
 
 /** A signed file as JSON; null: it is not a JSON object. */
-type SignedDocument = { readonly name: string; readonly value: JsonObject | null };
+type SignedDocument = { readonly name: string; readonly text: string; readonly value: JsonObject | null };
 
 /** A report or evidence of another scan would pass for a newer one, or for another org's. */
 function requireSameScan(stated: Predicate, documents: readonly SignedDocument[]): void {
@@ -152,7 +157,7 @@ function filesOf<Schema extends v.GenericSchema>(documents: readonly SignedDocum
 
 /** A line for each report: the evidence gives its findings again, or why that was not examined. */
 async function verifyVerdicts(
-  { evidence, judging, rules, summary }: Predicate,
+  { evidence, judging, rules, scanner, summary }: Predicate,
   documents: readonly SignedDocument[],
   { folder, names, revision }: Folder & Pick<Expected, "revision">,
 ): Promise<readonly string[]> {
@@ -172,7 +177,8 @@ async function verifyVerdicts(
   const { scan, artifacts, evaluated_at: evaluatedAt } = document;
   const { engine, org_url: orgUrl } = scan;
   const context = toContext({ engine, orgUrl, evaluatedAt, orgPolicy: judging.org_policy });
-  return reports.map(({ name, value: report }) => {
+  const checklists = await readChecklists(documents, revision, folder);
+  return reports.flatMap(({ name, value: report }) => {
     if (!isDeepStrictEqual({ ...report.scan, ...scan }, report.scan))
       throw new NotProven(`the scan that ${name} describes is not that of its evidence`);
     for (const result of report.checks) {
@@ -194,8 +200,32 @@ async function verifyVerdicts(
     if (!isDeepStrictEqual(summary, counts)) throw new NotProven(`the statement has other counts than ${name}`);
     const others = revision.checks.filter((check) => !evaluated.includes(check.name)).map(({ rule }) => rule.vuln_id);
     const rest = others.length === 0 ? "" : `; it has no result of ${others.join(", ")}`;
-    return `${name}: the evidence gives the same findings${rest}`;
+    for (const checklist of checklists) {
+      const { answers } = answersOf(report, { checklist, revision, toolVersion: scanner.version });
+      for (const check of report.checks) {
+        const { vuln_id: id } = check;
+        const given = checklist.answers.get(id);
+        if (given?.status !== statusOf(stateOf(check)) || wordsOf(given) !== wordsOf(answers.get(id)))
+          throw new NotProven(`${checklist.name} has another answer to ${id} than ${name} gives`);
+      }
+    }
+    return [
+      `${name}: the evidence gives the same findings${rest}`,
+      ...checklists.map((checklist) => `${checklist.name}: the same answers as ${name}`),
+    ];
   });
+}
+
+function readChecklists(documents: readonly SignedDocument[], revision: Revision, folder: string) {
+  const written = documents.filter(({ name }) => /\.cklb?$/.test(name));
+  return usingFile({ option: "a checklist in", file: folder }, () =>
+    written.map(({ name, text }) => parseChecklist(text, name, revision)),
+  );
+}
+
+/** The scan's part of an answer is written anew each time, after the words of a person, which stay. */
+function wordsOf({ details, comments }: Answer = noAnswer): string {
+  return `${details}\n${comments}`.replaceAll(/\s+/g, " ");
 }
 
 /** Finds the text of a file in the folder by its digest, be it signed or not; null: not found. */

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { obtained } from "../../scanner/evidence/artifacts.ts";
-import { artifactsDocument } from "../../scanner/evidence/artifacts_document.ts";
+import { artifactsSchema } from "../../scanner/evidence/artifacts_document.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import diffSchema from "../../shared/diff.schema.json" with { type: "json" };
 import type { Report } from "../../shared/report.ts";
@@ -136,12 +136,13 @@ test("the example of docs/decisions.md runs as it stands there, with its plan", 
 });
 
 async function write(name: string, changes: Parameters<typeof compliantArtifacts>[0], org_url = aScan().org_url) {
-  const document = artifactsDocument({
+  const document = {
+    schema: artifactsSchema,
     scan: { ...aScan(), org_url },
     evaluated_at: "2026-11-21T12:00:00.000Z",
     checks: catalog.map(({ name: check }) => check),
     artifacts: compliantArtifacts(changes),
-  });
+  } as const;
   await writeFile(join(stage.path, name), JSON.stringify(document));
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import { entriesOf, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
-import { explicitActivityOf, type Activity } from "../parsing/activity.ts";
+import { explicitActivityOf, isKnownInactive, type Activity } from "../parsing/activity.ts";
 import { judgeList, Subject, withCause, type FindingDraft } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
 import { nameOf, resourceOf, sortBy } from "../parsing/names.ts";
@@ -31,7 +31,7 @@ export function judgeAuthenticators(
       return activity === "active" ? judgeActive(subject, authenticator) : subject.unreadable(statusOf(authenticator));
     },
     judgeEmpty(org, all) {
-      const unnamed = all.filter((one) => typeof one["key"] !== "string" && !isInactive(one));
+      const unnamed = all.filter((one) => typeof one["key"] !== "string" && !isKnownInactive(one));
       if (unnamed.length > 0)
         return unnamed.map((one) => subjectOf(one).unreadable(`the key ${showValue(one["key"])}`));
       const inactive = sortBy(
@@ -61,11 +61,6 @@ export function authenticatorsThatAre(
 
 function isOneOf({ key }: JsonObject, keys: readonly string[]): boolean {
   return typeof key === "string" && keys.includes(key);
-}
-
-/** Asks for an explicit status: an authenticator without key and status may be active. */
-function isInactive(authenticator: JsonObject): boolean {
-  return typeof authenticator["status"] === "string" && explicitActivityOf(authenticator) === "inactive";
 }
 
 function statusOf({ status }: JsonObject): string {

@@ -5,7 +5,7 @@ import { Subject, type FindingDraft } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
 import { judgeByFirstRule, type RuleCriteria } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
-import { groupsFor } from "../parsing/rule_conditions.ts";
+import { groupsFor } from "../parsing/policy_rules.ts";
 import { judgeVerification, type VerificationCriteria } from "./verification_method.ts";
 
 /** First-party apps, by the name that the API gives each and the one that the console shows. */

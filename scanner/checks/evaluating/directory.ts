@@ -1,4 +1,5 @@
-import { decide, firstRequestText } from "../check.ts";
+import { decide } from "../check.ts";
+import { firstRequestText } from "../../evidence/artifact_table.ts";
 import { citationOf, restsOn, type OrgPolicy } from "../../org_policy/document.ts";
 import { Subject, withNote, type FindingDraft } from "./finding_drafts.ts";
 import type { JsonObject } from "../../../shared/json.ts";

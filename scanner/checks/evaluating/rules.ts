@@ -5,8 +5,10 @@ import { withCause, withNote, withPartialCoverage, type Subject, type FindingDra
 import { readWord, showValue } from "../parsing/fields.ts";
 import { memoize } from "./memoize.ts";
 import { sortBy, nameOf } from "../parsing/names.ts";
-import { everyoneIn, missingEveryone, restrictionsOf } from "../parsing/rule_conditions.ts";
 import {
+  everyoneIn,
+  missingEveryone,
+  restrictionsOf,
   accessOf,
   describeUnreadable,
   hasReadablePriority,
@@ -15,7 +17,7 @@ import {
   priorityOf,
   stagesOf,
   type AccessPath,
-} from "../parsing/rule_order.ts";
+} from "../parsing/policy_rules.ts";
 
 export interface RuleCriteria {
   /** The verdict on what a rule that allows demands, no matter what place it has. */

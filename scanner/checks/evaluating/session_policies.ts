@@ -1,4 +1,4 @@
-import { firstRequestText } from "../check.ts";
+import { firstRequestText } from "../../evidence/artifact_table.ts";
 import {
   entriesOf,
   type Artifacts,
@@ -13,7 +13,7 @@ import { judgeList, Subject, withNames, type FindingDraft } from "./finding_draf
 import { judgeByRuleAtPriorityOne, type RuleCriteria } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
 import { isSystem, requireDefault } from "../parsing/whole_list.ts";
-import { groupsFor } from "../parsing/rule_conditions.ts";
+import { groupsFor } from "../parsing/policy_rules.ts";
 
 export interface SessionCriteria extends Pick<RuleCriteria, "judgeRule" | "judgeDeny" | "judgeFirst"> {
   readonly expected: string;

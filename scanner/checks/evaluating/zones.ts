@@ -1,4 +1,4 @@
-import { firstRequestText } from "../check.ts";
+import { firstRequestText } from "../../evidence/artifact_table.ts";
 import type { Subject, FindingDraft } from "./finding_drafts.ts";
 import { memoize } from "./memoize.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";

@@ -16,6 +16,11 @@ export function explicitActivityOf(object: JsonObject): Activity {
   return read(object, "inactive");
 }
 
+/** True for what says that it is inactive: an authenticator or identity provider without a status may be active. */
+export function isKnownInactive(object: JsonObject): boolean {
+  return typeof object["status"] === "string" && explicitActivityOf(object) === "inactive";
+}
+
 /** Why an activity is unknown, for a finding. */
 export function unknownActivity({ status }: JsonObject): string {
   return `the status ${showValue(status)}`;

@@ -1,17 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { missing, obtained } from "../../../scanner/evidence/artifacts.ts";
-import { artifactsDocument, parseArtifacts } from "../../../scanner/evidence/artifacts_document.ts";
+import { artifactsSchema, parseArtifacts } from "../../../scanner/evidence/artifacts_document.ts";
 import { ContentError } from "../../../shared/usage_error.ts";
 import { compliantArtifacts, dodCertificate, set } from "../../support/artifact_builders.ts";
 import { thrownBy } from "../../support/errors.ts";
 import { aScan } from "../../support/report_builders.ts";
 
-const document = artifactsDocument({
+const document = {
+  schema: artifactsSchema,
   scan: aScan(),
   evaluated_at: "2026-11-21T12:00:00.000Z",
   checks: ["systemlog_streaming_enabled"],
   artifacts: compliantArtifacts(),
-});
+} as const;
 const saved = JSON.stringify(document);
 
 describe("a saved file", () => {

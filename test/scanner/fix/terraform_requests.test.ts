@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { renderMain, renderVariables } from "../../../scanner/fix/fix_files.ts";
-import { planFixes, terraformChecks } from "../../../scanner/fix/plan_fixes.ts";
+import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import type { FinishedScan } from "../../../scanner/run_scan.ts";
 import { failingOrg } from "../../support/failing_org.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
@@ -30,6 +30,8 @@ const folder = join(import.meta.dirname, "../../fixtures/terraform");
 
 const org = await startOrg({ profile: failingOrg, isWritable: true, rateLimit: { perWindow: 10_000 } });
 const before = await scanPracticeOrg(org);
+const plan = planFixes(before.results, before.document.artifacts);
+const terraformChecks = new Set(plan.fixed.map(({ check }) => check.name));
 
 function statuses({ results }: FinishedScan) {
   const fixable = results.filter(({ check }) => terraformChecks.has(check));
@@ -38,7 +40,6 @@ function statuses({ results }: FinishedScan) {
 
 describe("a practice org in which every fixable rule fails", () => {
   test.each(["main.tf", "variables.tf"] as const)("%s is what was given to Terraform", async (name) => {
-    const plan = planFixes(before.results, before.document.artifacts);
     const render = { "main.tf": renderMain, "variables.tf": renderVariables }[name];
     const given = await readFile(join(folder, name), "utf8");
     const isTime = /20\d\d-\d\d-\d\dT[\d:.]+Z/;

@@ -147,13 +147,20 @@ test.each<[link: string, words: string]>([
   expect(other.requests).toHaveLength(0);
 });
 
-test("a list stops after a thousand pages", async () => {
+const largePage = Array.from({ length: 3000 }, (_, number) => ({
+  id: `a${number}`,
+  texts: Array(4).fill("n".repeat(2000)),
+}));
+
+test.each([
+  ["a thousand pages", [{ id: "a" }], { pages: 1000, reason: "provider_error" }],
+  ["64 MiB", largePage, { pages: 3, reason: "unreadable" }],
+])("a list stops after %s", async (_, body, { pages, reason }) => {
   const { idp, client } = await setUp();
   let served = 0;
-  idp.on("GET", "/api/v1/apps", () => page(idp, ["a"], `after=${++served}`));
-  const reading = await client.getList(apps);
-  expect(reading).toMatchObject({ state: "missing", reason: "provider_error" });
-  expect(served).toBe(1000);
+  idp.on("GET", "/api/v1/apps", () => ({ ...page(idp, [], `after=${++served}`), body }));
+  expect(await client.getList(apps)).toMatchObject({ state: "missing", reason });
+  expect(served).toBe(pages);
 });
 
 test("a 401 is retried once, E0000015 never", async () => {

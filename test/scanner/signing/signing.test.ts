@@ -16,7 +16,7 @@ import { summarizeChecks } from "../../../shared/rule_result.ts";
 import { ownFolder } from "../../support/clean_up.ts";
 import { writeKeyPair } from "../../support/key_pair.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
-import { aReport } from "../../support/report_builders.ts";
+import { aReport, renderAs } from "../../support/report_builders.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 
 const folder = await ownFolder();
@@ -28,6 +28,7 @@ const report: Report = {
   scan: { ...aReport().scan, ...document.scan, status },
   causes: causesOf(results, document.artifacts),
 };
+const written = { "scan.ckl": renderAs("ckl", report), "scan.cklb": renderAs("cklb", report) };
 const keys = {
   signer: await newKey("one"),
   other: await newKey("other"),
@@ -66,7 +67,7 @@ async function signed({
   signer = keys.signer,
 }: Forgery = {}): Promise<string> {
   const place = await ownFolder();
-  const files = { "scan.json": JSON.stringify(report), "evidence.json": evidence, ...changed };
+  const files = { "scan.json": JSON.stringify(report), "evidence.json": evidence, ...written, ...changed };
   for (const [name, text] of Object.entries(files)) await writeFile(join(place, name), text);
   await writeFile(join(place, "scan.intoto.json"), envelope(signStatement(statement(statementOf(files)), signer)));
   return place;
@@ -90,8 +91,10 @@ test("what was signed holds, and its evidence gives the same findings; a file be
     since: report.scan.ended_at,
   });
   expect(lines.slice(1)).toEqual([
-    "evidence.json, scan.json: as signed",
+    "evidence.json, scan.ckl, scan.cklb, scan.json: as signed",
     "scan.json: the evidence gives the same findings",
+    "scan.ckl: the same answers as scan.json",
+    "scan.cklb: the same answers as scan.json",
     "Not signed: notes.txt, old",
   ]);
   expect(new Ajv2020().compile(predicateSchema)(statementOf({ a: "" }).predicate)).toBe(true);
@@ -145,6 +148,10 @@ describe("a forgery is refused with its reason", () => {
   const scanned = (json: string): Forgery => ({ files: { "scan.json": json } });
   const ofOther = JSON.stringify({ ...report, scan: { ...report.scan, org_url: "https://b.okta.com" } });
   const miscounted = JSON.stringify({ ...report, summary: { ...report.summary, fail: 0 } });
+  const otherAnswer = /has another answer to V-\d+ than scan\.json gives/;
+  const answering = (name: keyof typeof written, from: string | RegExp, to: string): Forgery => ({
+    files: { [name]: written[name].replace(from, to) },
+  });
   const changePayload = (text: string) => withPayload(text, (payload) => payload.replace("pass", "Pass"));
 
   test.each<[string, Forgery, RegExp]>([
@@ -185,6 +192,9 @@ describe("a forgery is refused with its reason", () => {
     ["another org's report", scanned(ofOther), /scan\.json is about another org or time/],
     ["a later time", stating({ ended_at: "2099-01-01T00:00:00Z" }), /\.json is about another org or time/],
     ["other counts in the statement", stating({ summary: { fail: 0 } }), /the statement has other counts than scan/],
+    ["an open rule as met in a checklist", answering("scan.cklb", '"open"', '"not_a_finding"'), otherAnswer],
+    ["a review that nobody made", answering("scan.cklb", '"not_reviewed"', '"not_applicable"'), otherAnswer],
+    ["a finding that a checklist leaves out", answering("scan.ckl", /\nFAIL: .+/, ""), otherAnswer],
     ["a PASS as not evaluated", scanned(passing({ reason: "interrupted" })), /the evidence gives other findings/],
   ])("%s", async (_, change, reason) => {
     const place = await signed(change);

@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { availableValue, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";
-import { firstRequestText } from "../check.ts";
-import { sortTexts } from "./names.ts";
+import { firstRequestText } from "../../evidence/artifact_table.ts";
+import { sortTexts, nameOf, sortBy } from "./names.ts";
 import { requireDefault } from "./whole_list.ts";
+import { activityOf, unknownActivity } from "./activity.ts";
+import { readBoolean, readNumber, readWord, showValue } from "./fields.ts";
 
 /** How far a condition, or a part of one, limits whom a rule is for: not at all, or to some, or nobody can tell from what was read. */
 export type Limit = "none" | "some" | "unknown";
@@ -130,4 +132,67 @@ function limitOf(value: unknown): Limit {
 /** One limit is enough, and what cannot be read may be one. */
 function together(limits: readonly Limit[]): Limit {
   return limits.find((limit) => limit === "some") ?? limits.find((limit) => limit === "unknown") ?? "none";
+}
+
+export type AccessPath = "actions.signon.access" | "actions.appSignOn.access";
+
+/** Returns what a rule does with those whom it matches; one that does not say lets them in. */
+export function accessOf(rule: JsonObject, path: AccessPath): "ALLOW" | "DENY" | "unknown" {
+  const access = readWord(rule, path, ["ALLOW", "DENY"]);
+  return access.kind === "unreadable" ? "unknown" : (access.value ?? "ALLOW");
+}
+
+/** The rules that may be active, in the order in which they apply; those of one stage tie, and a built-in rule loses a tie. */
+export function stagesOf(rules: JsonList): readonly JsonList[] {
+  const active = rules.filter((rule) => activityOf(rule) !== "inactive" && hasReadablePriority(rule));
+  const stages = Map.groupBy(place(active), ({ priority, isLast }) => `${priority} ${isLast}`);
+  return [...stages.values()].map((stage) => stage.map(({ rule }) => rule));
+}
+
+/** All rules as Okta lists them: in the order in which they apply, unreadable rules last. */
+export function inOrder(rules: JsonList): JsonList {
+  return place(rules).map(({ rule }) => rule);
+}
+
+/** Each rule is read once: a policy may have a hundred thousand. */
+function place(rules: JsonList) {
+  return sortBy(rules, orderText)
+    .map((rule) => ({ rule, priority: priorityOf(rule), isLast: isBuiltIn(rule) === true }))
+    .toSorted((one, other) =>
+      one.priority === other.priority
+        ? Number(one.isLast) - Number(other.isLast)
+        : one.priority < other.priority
+          ? -1
+          : 1,
+    );
+}
+
+/** Null where it is unknown: `system` is neither true nor false, and the name is not a built-in one. */
+export function isBuiltIn(rule: JsonObject): boolean | null {
+  if (builtInNames.has(rule["name"])) return true;
+  const system = readBoolean(rule, "system");
+  return system.kind === "absent" ? false : system.value;
+}
+
+const builtInNames = new Set<unknown>(["Default Rule", "Catch-all Rule"]);
+
+export function isSure(rule: JsonObject): boolean {
+  return activityOf(rule) === "active";
+}
+
+export function hasReadablePriority(rule: JsonObject): boolean {
+  return readNumber(rule, "priority").kind !== "unreadable";
+}
+
+export function describeUnreadable(rule: JsonObject): string {
+  return hasReadablePriority(rule) ? unknownActivity(rule) : `the priority ${showValue(rule["priority"])}`;
+}
+
+export function orderText(rule: JsonObject): string {
+  return `${nameOf(rule)} ${showValue(rule["id"])}`;
+}
+
+/** Missing priorities come last. */
+export function priorityOf(rule: JsonObject): number {
+  return readNumber(rule, "priority").value ?? Number.POSITIVE_INFINITY;
 }
