@@ -4,7 +4,7 @@ import { fitText, writeLines } from "../../command_line/terminal.ts";
 import { builtIn, revisionName, type CatalogCheck } from "../catalog/catalog.ts";
 import { fieldsText } from "../checks/check.ts";
 import type { Parameter, Setting } from "../checks/parameter.ts";
-import { levelOf } from "../reports/benchmark_rules.ts";
+import { levelOf } from "../reports/report_format.ts";
 import { findCheck } from "../catalog/select_checks.ts";
 import { explainOrg } from "../explain/explain_org.ts";
 import { explanationText } from "../explain/explain_text.ts";

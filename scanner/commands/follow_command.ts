@@ -10,7 +10,7 @@ import { errorCode } from "../../shared/error_code.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { followDecisions } from "../decisions/followed_decisions.ts";
-import { fetchDecisions } from "../decisions/gateway_decisions.ts";
+import { fetchDecisions } from "../decisions/decision_sources.ts";
 import { changeTexts } from "../follow/change_text.ts";
 import { follow } from "../follow/follower.ts";
 import { maxPending } from "../follow/follow_record.ts";

@@ -6,7 +6,7 @@ import type { Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Revision } from "../catalog/catalog.ts";
-import { levelOf } from "../reports/benchmark_rules.ts";
+import { levelOf } from "../reports/report_format.ts";
 import { renderMarkdown } from "../reports/markdown.ts";
 import { markdownText } from "../reports/markdown_text.ts";
 import { worstFirst } from "../reports/result_text.ts";

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { NamedFile } from "../../command_line/files.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
-import { readDecisions, type DecisionFileSource } from "./decision_file.ts";
+import { readDecisions, type DecisionFileSource, mergeDecisions, type FetchedDecision } from "./decision_sources.ts";
 import { applyDecisions } from "./apply_decisions.ts";
-import { mergeDecisions, type FetchedDecision } from "./gateway_decisions.ts";
 import { followFile } from "./option_file.ts";
 
 /** How often the gateway's decisions are read again. */

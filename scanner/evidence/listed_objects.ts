@@ -13,10 +13,7 @@ export interface ListedObject {
 }
 
 /** The object that others are parts of, as a policy is of its rules. */
-export interface Parent {
-  readonly id: string;
-  readonly name: string;
-}
+export type Parent = Pick<ListedObject, "id" | "name">;
 
 /** Objects that were obtained together: those of an artifact itself, or the parts of one of them, as the rules of a policy. */
 export interface ListedObjects {

@@ -4,7 +4,7 @@ import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { causesOf } from "../causes/causes.ts";
-import { levelOf } from "../reports/benchmark_rules.ts";
+import { levelOf } from "../reports/report_format.ts";
 import { changeLines, type ChangeList } from "../reports/statement.ts";
 import { markdownCell, markdownText } from "../reports/markdown_text.ts";
 import { scopesOf, type Origin } from "./fix_files.ts";

@@ -2,7 +2,7 @@ import { paintStatus, printable } from "../../command_line/terminal.ts";
 import { actorText } from "../../shared/actor.ts";
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 import { countStates, stateOf } from "../../shared/rule_result.ts";
-import { levelOf } from "../reports/benchmark_rules.ts";
+import { levelOf } from "../reports/report_format.ts";
 import { stateLabels } from "../reports/result_text.ts";
 import { shorten, toPrintableJson } from "../../shared/text.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";

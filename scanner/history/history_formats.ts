@@ -4,10 +4,8 @@ import { vulnIdOf } from "../../shared/rule_names.ts";
 import { actorText } from "../../shared/actor.ts";
 import type { Exposure, History, Interval, RuleHistory } from "../../shared/schemas/history.ts";
 import { catalog } from "../catalog/catalog.ts";
-import { levelOf } from "../reports/benchmark_rules.ts";
+import { levelOf, toJson, type Format } from "../reports/report_format.ts";
 import { toCsv } from "../reports/csv.ts";
-import { toJson } from "../reports/json.ts";
-import type { Format } from "../reports/report_format.ts";
 
 export const historyFormats: readonly Format<History, { readonly width: number }>[] = [
   {

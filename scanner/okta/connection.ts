@@ -1,34 +1,19 @@
-import type { Engine, Role } from "../../shared/report.ts";
 import { artifactTable, firstRequests } from "../evidence/artifact_table.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
 import { HttpIdpClient } from "./http_idp_client.ts";
 import type { Fetch } from "./http_transport.ts";
-import type { IdpClient, IdpRequest, PageReader } from "./idp_client.ts";
+import type { IdpRequest } from "./idp_client.ts";
 import { grantRemedy, IdpError } from "./idp_error.ts";
 import { Login, type LoginParts } from "./login.ts";
 import { readOrganization } from "./organization.ts";
 import { toShownPath } from "./provider_text.ts";
 import { problemOf, type Missing } from "./refusals.ts";
-import { RequestSender, type RequestCounters, type RequestTrace } from "./request_sender.ts";
+import { RequestSender, type RequestTrace } from "./request_sender.ts";
 
 /** An authenticated connection to an organization that has proved, by the probe, that it lets the scanner read. */
-export interface Connection {
-  readonly client: IdpClient & PageReader;
-  /** `url`: the origin, without a trailing slash. `id`: null where the provider does not say. */
-  readonly org: { readonly url: string; readonly engine: Engine; readonly id: string | null };
-  /** Names as the provider writes them, with its prefix: `okta.policies.read`. */
-  readonly scopes: { readonly requested: readonly string[]; readonly granted: readonly string[] };
-  /** As far as the responses so far show it; ask at the end of the collection. */
-  role(): Role;
-  /** The report's `scan.requests`, up to now. */
-  counters(): RequestCounters;
-  /** The provider's time, in milliseconds since the epoch. */
-  nowMs(): number;
-  /** Closes every socket. Requests in flight fail. */
-  close(): Promise<void>;
-}
+export type Connection = Awaited<ReturnType<typeof connect>>;
 
 export interface ConnectOptions {
   /** Stops everything at once; every pending call then rejects with the signal's reason. */
@@ -51,7 +36,7 @@ export interface ConnectOptions {
  * Authenticates and proves that something can be read. Throws `IdpError` (exit code 3) when not: then no check may be
  * evaluated. Throws the signal's reason when it aborts.
  */
-export async function connect(config: ConnectionSettings, options: ConnectOptions): Promise<Connection> {
+export async function connect(config: ConnectionSettings, options: ConnectOptions) {
   const { probes, keepsProbe, clock = systemClock } = options;
   const sender = new RequestSender(config, { ...options, clock });
   try {
@@ -61,11 +46,17 @@ export async function connect(config: ConnectionSettings, options: ConnectOption
     const { login } = client;
     return {
       client,
+      /** `url`: the origin, without a trailing slash. `id`: null where the provider does not say. */
       org: { url: config.orgUrl, engine: org.engine, id: org.id },
+      /** Names as the provider writes them, with its prefix: `okta.policies.read`. */
       scopes: { requested: login.requested, granted: login.granted },
+      /** As far as the responses so far show it; ask at the end of the collection. */
       role: () => client.role,
+      /** The report's `scan.requests`, up to now. */
       counters: () => sender.counters(),
+      /** The provider's time, in milliseconds since the epoch. */
       nowMs: () => login.nowMs(),
+      /** Closes every socket. Requests in flight fail. */
       close: () => sender.close(),
     };
   } catch (error) {

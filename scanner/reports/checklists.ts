@@ -17,9 +17,15 @@ import {
 } from "../checklists/cklb.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
 import { statusOf } from "../checklists/status.ts";
-import { benchmarkRules, hostOf, orgNameOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
-import { toJson } from "./json.ts";
-import type { RenderOptions } from "./report_format.ts";
+import {
+  benchmarkRules,
+  hostOf,
+  orgNameOf,
+  siteOf,
+  type RuleOutcome,
+  toJson,
+  type RenderOptions,
+} from "./report_format.ts";
 
 /** CKLB 1.0: the checklist of STIG Viewer 3, eMASS and STIG Manager. Every rule of the STIG, no matter what was selected. */
 export function renderCklb(report: Report, options: RenderOptions): string {

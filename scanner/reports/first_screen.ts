@@ -5,9 +5,8 @@ import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapped, wrapText } from "../../command_line/terminal.ts";
 import { builtIn, revisionName } from "../catalog/catalog.ts";
 import { unreadRules, unreadText } from "../decisions/fail_on.ts";
-import { idsOf, levelOf } from "./benchmark_rules.ts";
+import { idsOf, levelOf, type RenderOptions } from "./report_format.ts";
 import { attestationLine, noteOf, stateLabels } from "./result_text.ts";
-import type { RenderOptions } from "./report_format.ts";
 import {
   categoryCounts,
   changeLines,

@@ -2,10 +2,8 @@ import { revisionName } from "../catalog/catalog.ts";
 import { sha256 } from "../digest.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
-import { benchmarkRules, orgNameOf, type RuleOutcome } from "./benchmark_rules.ts";
+import { benchmarkRules, orgNameOf, type RuleOutcome, toJson, type RenderOptions } from "./report_format.ts";
 import { attestationLine, findingLine, waiverLine } from "./result_text.ts";
-import { toJson } from "./json.ts";
-import type { RenderOptions } from "./report_format.ts";
 
 /** InSpec's and heimdall's convention for STIG severities. */
 const impacts = { high: 0.7, medium: 0.5, low: 0.3 } as const;

@@ -4,10 +4,9 @@ import { openFindings, ruleStates, stateOf, type RuleState } from "../../shared/
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { checklistStatuses, statusOf } from "../checklists/status.ts";
-import { evidenceLine, levelOf, orgNameOf, ruleOf } from "./benchmark_rules.ts";
+import { evidenceLine, levelOf, orgNameOf, ruleOf, type RenderOptions } from "./report_format.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
 import { htmlStyle, runningHead } from "./html_style.ts";
-import type { RenderOptions } from "./report_format.ts";
 import { failuresFirst, findingMarks, noteOf, ruleDecisions, stateLabels } from "./result_text.ts";
 import { categoryCounts, changeLines, listRules, statementRows, summaryLine } from "./statement.ts";
 

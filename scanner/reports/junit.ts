@@ -2,7 +2,7 @@ import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates, isWaived, stateOf } from "../../shared/rule_result.ts";
 import { element, writeXml, type XmlNode } from "../xml.ts";
 import { attestationLine, failureText, findingDetails } from "./result_text.ts";
-import { orgNameOf, levelOf } from "./benchmark_rules.ts";
+import { orgNameOf, levelOf } from "./report_format.ts";
 
 /** One test case for each rule, for the test reports of pipelines: FAIL is a failure, also a waived one; what needs a person is skipped. */
 export function renderJunit(report: Report): string {

@@ -3,10 +3,9 @@ import type { CheckResult, ControlResult, Finding, Report } from "../../shared/r
 import { stateOf } from "../../shared/rule_result.ts";
 import { failuresFirst, findingMarks, ruleDecisions, stateLabels, verdictOf } from "./result_text.ts";
 import type { Revision } from "../catalog/catalog.ts";
-import { levelOf, orgNameOf } from "./benchmark_rules.ts";
+import { levelOf, orgNameOf, type RenderOptions } from "./report_format.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
-import type { RenderOptions } from "./report_format.ts";
 import { changeLines, listRules, statementRows, summaryParts } from "./statement.ts";
 
 const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" } as const;

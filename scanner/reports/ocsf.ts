@@ -2,9 +2,7 @@ import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { findingStates, type RuleState } from "../../shared/rule_result.ts";
 import { findingDecisions, ruleDecisions } from "./result_text.ts";
 import { revisionName } from "../catalog/catalog.ts";
-import { ruleOf } from "./benchmark_rules.ts";
-import { toJson } from "./json.ts";
-import type { RenderOptions } from "./report_format.ts";
+import { ruleOf, toJson, type RenderOptions } from "./report_format.ts";
 
 const statuses = {
   pass: { status: "Pass", status_id: 1 },

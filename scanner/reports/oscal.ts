@@ -4,10 +4,8 @@ import { toLine } from "../../shared/text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { controls } from "../catalog/controls.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { idsOf, orgNameOf, ruleOf } from "./benchmark_rules.ts";
+import { idsOf, orgNameOf, ruleOf, toJson, type RenderOptions } from "./report_format.ts";
 import { controlResults } from "./controls.ts";
-import { toJson } from "./json.ts";
-import type { RenderOptions } from "./report_format.ts";
 import { attestationLine, findingLine, verdictOf, waiverLine } from "./result_text.ts";
 
 const namespace = "https://scanstream.dev/ns/oscal";

@@ -1,9 +1,8 @@
 import type { Finding, Report } from "../../shared/report.ts";
 import { controlsOf } from "../catalog/controls.ts";
-import { orgNameOf, ruleOf } from "./benchmark_rules.ts";
+import { orgNameOf, ruleOf, type RenderOptions } from "./report_format.ts";
 import { toCsv } from "./csv.ts";
 import { attestationLine, failureText, openFailuresOf, planLine } from "./result_text.ts";
-import type { RenderOptions } from "./report_format.ts";
 
 const columns: Readonly<Record<string, (item: PlanItem) => string>> = {
   weakness: ({ check }) => check.title,

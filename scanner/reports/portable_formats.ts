@@ -1,13 +1,12 @@
 import { renderCkl, renderCklb } from "./checklists.ts";
 import { renderCsv } from "./csv.ts";
 import { renderHtml } from "./html.ts";
-import { renderJson } from "./json.ts";
+import { renderJson, type FormatName, type Renderer } from "./report_format.ts";
 import { renderJunit } from "./junit.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { renderOcsf } from "./ocsf.ts";
 import { renderOscal } from "./oscal.ts";
 import { renderPoam } from "./poam.ts";
-import type { FormatName, Renderer } from "./report_format.ts";
 import { renderSarif } from "./sarif.ts";
 import { renderXccdf } from "./xccdf.ts";
 

@@ -2,9 +2,7 @@ import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { failuresOf } from "../../shared/rule_result.ts";
 import { attestationLine, planLine, tailoringLine, waiverLine } from "./result_text.ts";
 import { revisionName } from "../catalog/catalog.ts";
-import { orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
-import { toJson } from "./json.ts";
-import type { RenderOptions } from "./report_format.ts";
+import { orgNameOf, levelOf, ruleOf, toJson, type RenderOptions } from "./report_format.ts";
 
 /** GitHub reads this as the severity of an alert: 7.0 and above is high, 4.0 and above medium. */
 const securitySeverity = { high: "8.0", medium: "5.5", low: "2.0" } as const;

@@ -5,8 +5,7 @@ import { countStates, isWaived, ruleStates, stateOf, type RuleState } from "../.
 import { categoryNames, severities } from "../../shared/severity.ts";
 import { catalog, revisionName } from "../catalog/catalog.ts";
 import { limitsText } from "../own_limits.ts";
-import { idsOf } from "./benchmark_rules.ts";
-import type { RenderOptions } from "./report_format.ts";
+import { idsOf, type RenderOptions } from "./report_format.ts";
 import { openFailuresOf, worstFirst } from "./result_text.ts";
 
 /** Words that every document for people shares: the subject of a report, its role, its counts, and the documents that it rests on. */

@@ -2,11 +2,10 @@ import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, textWidth, wrapped } from "../../command_line/terminal.ts";
-import { levelOf } from "./benchmark_rules.ts";
+import { levelOf, type RenderOptions } from "./report_format.ts";
 import { bracketedMarks, failuresFirst, noteOf, ruleDecisions, stateLabels, verdictOf } from "./result_text.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { firstScreen } from "./first_screen.ts";
-import type { RenderOptions } from "./report_format.ts";
 import { changeLines, listRules, orgPolicyText, roleText, summaryParts } from "./statement.ts";
 
 /** The width of a terminal that does not report its columns. */

@@ -2,8 +2,7 @@ import type { Report } from "../../shared/report.ts";
 import type { RuleState } from "../../shared/rule_result.ts";
 import { revisionName } from "../catalog/catalog.ts";
 import { element, writeXml, type XmlNode } from "../xml.ts";
-import { benchmarkRules, hostOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
-import type { RenderOptions } from "./report_format.ts";
+import { benchmarkRules, hostOf, siteOf, type RuleOutcome, type RenderOptions } from "./report_format.ts";
 
 const idOf = (kind: string, name: string) => `xccdf_mil.disa.stig_${kind}_${name}`;
 

@@ -26,15 +26,8 @@ export const directoryFields = [
   decide("saml_idps", ["policy.provisioning.profileMaster", "status"], "is a directory in use?"),
 ];
 
-export type DirectorySource =
-  | { readonly kind: "in_use"; readonly what: string }
-  /** `hidesApps`: the role of the scan does not see every app, so there may be a directory among the others. */
-  | { readonly kind: "none"; readonly hidesApps: boolean }
-  | { readonly kind: "unreadable"; readonly found: string }
-  | { readonly kind: "missing"; readonly evidence: MissingEvidence };
-
 /** A directory is in use where an active password policy is a directory's, or an active app or SAML identity provider sources users. */
-export function directoryOf(artifacts: Pick<CollectedArtifacts, DirectoryEvidence>): DirectorySource {
+export function directoryOf(artifacts: Pick<CollectedArtifacts, DirectoryEvidence>) {
   const lists = directoryEvidence.map((name) => {
     const listed: Evidence<JsonList> = artifacts[name] ?? notCollected(name);
     const evidence = name === "password_policies" ? wholePasswordPolicies(listed) : listed;
@@ -45,15 +38,16 @@ export function directoryOf(artifacts: Pick<CollectedArtifacts, DirectoryEvidenc
     const sure = perhaps.filter(({ object, sources }) => sources === true && activityOf(object) === "active");
     return sure.length === 0 ? [] : [`${words[name]} ${listNames(sure.map(({ object }) => object))}`];
   });
-  if (found.length > 0) return { kind: "in_use", what: `a directory is in use (${found.join("; ")})` };
-  for (const { evidence } of lists) if (evidence.state === "missing") return { kind: "missing", evidence };
+  if (found.length > 0) return { kind: "in_use" as const, what: `a directory is in use (${found.join("; ")})` };
+  for (const { evidence } of lists) if (evidence.state === "missing") return { kind: "missing" as const, evidence };
   for (const { name, perhaps } of lists) {
     const [unclear] = perhaps.filter(({ sources }) => sources !== false);
-    if (unclear !== undefined) return { kind: "unreadable", found: `${words[name]} "${nameOf(unclear.object)}"` };
+    if (unclear !== undefined)
+      return { kind: "unreadable" as const, found: `${words[name]} "${nameOf(unclear.object)}"` };
   }
-  // A Super Administrator always sees the Admin Console's own app.
+  // A Super Administrator always sees the Admin Console's own app; another role may not see the app of a directory.
   const apps = lists.flatMap(({ perhaps }) => perhaps).some(({ object }) => object["name"] === "saasure");
-  return { kind: "none", hidesApps: !apps };
+  return { kind: "none" as const, hidesApps: !apps };
 }
 
 /** Okta makes a system policy for Active Directory too, which is not the default. */

@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { followDecisions } from "../../../scanner/decisions/followed_decisions.ts";
-import type { FetchedDecision } from "../../../scanner/decisions/gateway_decisions.ts";
+import type { FetchedDecision } from "../../../scanner/decisions/decision_sources.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { aCheckResult } from "../../support/report_builders.ts";
 import { ownFolder } from "../../support/clean_up.ts";

@@ -3,7 +3,7 @@ import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { decisions } from "../../../drizzle/schema.ts";
 import { everyTenant, write } from "../../../drizzle/transactions.ts";
 import type { Decisions } from "../../../scanner/decisions/apply_decisions.ts";
-import { fetchDecisions, mergeDecisions } from "../../../scanner/decisions/gateway_decisions.ts";
+import { fetchDecisions, mergeDecisions } from "../../../scanner/decisions/decision_sources.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { openTestPglite } from "../../support/pglite.ts";

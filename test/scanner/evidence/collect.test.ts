@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ArtifactName, JsonList } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
@@ -7,7 +5,6 @@ import { artifactTable, firstRequests } from "../../../scanner/evidence/artifact
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { selectChecks } from "../../../scanner/catalog/select_checks.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
-import { defaultScopes } from "../../../scanner/settings/values.ts";
 import {
   adminConsoleApp,
   aRole,
@@ -28,11 +25,6 @@ test("the catalog declares every scope that a check asks for", async () => {
     const asked = new Set(client.requests.map((request) => request.scope));
     expect([...asked].toSorted(), check.name).toEqual([...check.rule.scopes].toSorted());
   }
-});
-
-test("docs/quickstart.md lists the scopes to grant", () => {
-  const page = readFileSync(join(import.meta.dirname, "../../../docs/quickstart.md"), "utf8");
-  for (const scope of defaultScopes) expect(page).toContain(`\`okta.${scope}\``);
 });
 
 test.each(Object.keys(artifactTable) as ArtifactName[])(

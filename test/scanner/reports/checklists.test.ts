@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { builtIn } from "../../../scanner/catalog/catalog.ts";
-import { benchmarkRules } from "../../../scanner/reports/benchmark_rules.ts";
+import { benchmarkRules } from "../../../scanner/reports/report_format.ts";
 import { parseChecklist, requireAsset } from "../../../scanner/checklists/checklist.ts";
 import { importToStigManager } from "../../support/checklist_reports.ts";
 import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";

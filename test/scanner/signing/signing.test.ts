@@ -192,7 +192,6 @@ describe("a forgery is refused with its reason", () => {
     ["another org's report", scanned(ofOther), /scan\.json is about another org or time/],
     ["a later time", stating({ ended_at: "2099-01-01T00:00:00Z" }), /\.json is about another org or time/],
     ["other counts in the statement", stating({ summary: { fail: 0 } }), /the statement has other counts than scan/],
-    ["an open rule as met in a checklist", answering("scan.cklb", '"open"', '"not_a_finding"'), otherAnswer],
     ["a review that nobody made", answering("scan.cklb", '"not_reviewed"', '"not_applicable"'), otherAnswer],
     ["a finding that a checklist leaves out", answering("scan.ckl", /\nFAIL: .+/, ""), otherAnswer],
     ["a PASS as not evaluated", scanned(passing({ reason: "interrupted" })), /the evidence gives other findings/],
