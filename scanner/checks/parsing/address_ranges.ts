@@ -79,29 +79,20 @@ function readCidr(text: string): AddressRange | null {
 }
 
 const ipv4 = v.pipe(v.string(), v.ipv4());
-const ipv6 = v.pipe(v.string(), v.ipv6());
 
 function readAddress(text: string): bigint | null {
-  // With a scope (`fe80::1%eth0`) an address means something on one machine only.
-  if (text.includes("%")) return null;
-  if (v.is(ipv4, text)) return ipv6Value(`::ffff:${text}`);
-  return v.is(ipv6, text) ? ipv6Value(text) : null;
+  const written = v.is(ipv4, text) ? `::ffff:${text}` : text;
+  // Without a scope (`fe80::1%eth0`), with which an address means something on one machine only.
+  const url = /^[\da-f:.]*:[\da-f:.]*$/i.test(written) ? URL.parse(`http://[${written}]`) : null;
+  return url === null ? null : ipv6Value(url.hostname.slice(1, -1));
 }
 
+/** The number of an address as a URL has it: groups of sixteen bits, at most one run of zeros left out. */
 function ipv6Value(text: string): bigint {
+  const groupsOf = (side: string) => side.split(":").filter((group) => group !== "");
   const [before = [], after = []] = text.split("::").map(groupsOf);
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => 0n);
-  return [...before, ...zeros, ...after].reduce((value, group) => (value << 16n) + group, 0n);
-}
-
-/** The groups of sixteen bits on one side of `::`; the last one may be written as an IPv4 address. */
-function groupsOf(side: string): readonly bigint[] {
-  const groups = side.split(":").filter((group) => group !== "");
-  return groups.flatMap((group) => {
-    if (!group.includes(".")) return [BigInt(`0x${group}`)];
-    const [first = 0n, second = 0n, third = 0n, fourth = 0n] = group.split(".").map(BigInt);
-    return [(first << 8n) + second, (third << 8n) + fourth];
-  });
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");
+  return [...before, ...zeros, ...after].reduce((value, group) => (value << 16n) + BigInt(`0x${group}`), 0n);
 }
 
 function rangeOf(text: string): AddressRange {
