@@ -40,7 +40,6 @@ test.each(Object.keys(artifactTable) as ArtifactName[])(
 
 describe("nothing is asked for that the selected checks do not need", () => {
   test.each<[checks: string, asked: readonly string[]]>([
-    ["authenticator_password_lockout_threshold_3", [paths.password]],
     ["authenticator_password_history_5,authenticator_password_minimum_length_15", [paths.password]],
     ["signon_global_session_idle_timeout_15min", [paths.signOn, "/api/v1/policies/00p1/rules"]],
     ["application_admin_console_session_idle_timeout_15min", [paths.settings]],
@@ -133,7 +132,6 @@ describe("the sign-in page", () => {
     ["a customized one", { pageContent: "x" }, "customized", [customized]],
     ["404", aRefusal(404, "E0000007"), "default", [customized, standard]],
     ["null", { pageContent: null }, "default", [customized, standard]],
-    ["an absent content", {}, "default", [customized, standard]],
     ["an empty content", { pageContent: "" }, "default", [customized, standard]],
   ])("%s", async (_, answer, kind, asked) => {
     const client = mapIdpClient({ ...compliantOrg, [customized]: answer, [standard]: { pageContent: "standard" } });
