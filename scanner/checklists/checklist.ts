@@ -5,7 +5,7 @@ import type { CheckResult } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
 import { ContentError } from "../../shared/usage_error.ts";
 import { isSameText } from "../revisions/revision.ts";
-import { noAnswer, personsPart, type Answer } from "./answers.ts";
+import { noAnswer, personsPart, type Answer, checklistStatuses } from "./answers.ts";
 import { parseCkl } from "./ckl.ts";
 import {
   benchmarkFields,
@@ -18,7 +18,6 @@ import {
   type CklbChecklist,
   type CklbStig,
 } from "./cklb.ts";
-import { checklistStatuses } from "./status.ts";
 
 /** Sixty servers' worth of STIGs. */
 const maxChecklistBytes = 64 * 1_048_576;

@@ -3,7 +3,7 @@ import { element, writeXml, type XmlNode } from "../xml.ts";
 import { asObject, displayNameOf, textOf, type CklbChecklist, type CklbRule, type CklbStig } from "./cklb.ts";
 import { ContentError } from "../../shared/usage_error.ts";
 import { stableUuid } from "./stable_uuid.ts";
-import { checklistStatuses, findStatus, statusNames, type ChecklistStatus } from "./status.ts";
+import { checklistStatuses, findStatus, statusNames, type ChecklistStatus } from "./answers.ts";
 
 /** CKL in both directions: read into the model of CKLB, and written from it. The order of elements is that of DISA's schema. */
 

@@ -3,8 +3,7 @@ import { issueText } from "../../shared/issue_text.ts";
 import { ContentError } from "../../shared/usage_error.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
-import type { Answer } from "./answers.ts";
-import { statusNames } from "./status.ts";
+import { type Answer, statusNames } from "./answers.ts";
 
 const text = v.nullish(v.string("expected a text"));
 

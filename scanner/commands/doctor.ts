@@ -4,7 +4,7 @@ import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.t
 import { printable, writeLines, wrapped } from "../../command_line/terminal.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { systemClock } from "../okta/clock.ts";
-import { logIn, probe, type ConnectOptions } from "../okta/connection.ts";
+import { logIn, probe, type ConnectOptions, readOrganization } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import {
   assignedRoles,
@@ -19,7 +19,6 @@ import {
 } from "../okta/examine.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import { IdpError, remedies, type IdpErrorCode } from "../okta/idp_error.ts";
-import { readOrganization } from "../okta/organization.ts";
 import { RequestSender } from "../okta/request_sender.ts";
 import { settingsOfEach } from "../settings/organizations.ts";
 import {

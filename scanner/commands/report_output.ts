@@ -12,7 +12,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { causesOf } from "../causes/causes.ts";
 import { carriedLines, type Checklist } from "../checklists/checklist.ts";
-import { checklistStatuses, type ChecklistStatus } from "../checklists/status.ts";
+import { checklistStatuses, type ChecklistStatus } from "../checklists/answers.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { applyGate, unreadRules } from "../decisions/fail_on.ts";
 import { sha256 } from "../digest.ts";

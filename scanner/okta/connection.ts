@@ -7,10 +7,11 @@ import type { Fetch } from "./http_transport.ts";
 import type { IdpRequest } from "./idp_client.ts";
 import { grantRemedy, IdpError } from "./idp_error.ts";
 import { Login, type LoginParts } from "./login.ts";
-import { readOrganization } from "./organization.ts";
 import { toShownPath } from "./provider_text.ts";
-import { problemOf, type Missing } from "./refusals.ts";
+import { problemOf, type Missing, redirectTarget } from "./refusals.ts";
 import { RequestSender, type RequestTrace } from "./request_sender.ts";
+import type { Engine } from "../../shared/report.ts";
+import { NetworkError, unreachableError } from "./network_error.ts";
 
 /** An authenticated connection to an organization that has proved, by the probe, that it lets the scanner read. */
 export type Connection = Awaited<ReturnType<typeof connect>>;
@@ -129,4 +130,39 @@ function probeError(refused: readonly Refused[], { orgUrl, login }: HttpIdpClien
   const { httpStatus } = failed.missing.refusal;
   const problem = httpStatus === null ? "no_answer" : problemOf(httpStatus);
   return new IdpError(problem, `Cannot read ${orgUrl}: ${failed.missing.detail}`);
+}
+
+/** Facts from `/.well-known/okta-organization`, which any client may read. */
+export type Organization = Awaited<ReturnType<typeof readOrganization>>;
+
+const wellKnownPath = "/.well-known/okta-organization";
+
+/** The first contact. Throws `IdpError` when it cannot be an organization, or cannot be reached. */
+export async function readOrganization({
+  orgUrl,
+  sender,
+  scopePrefix,
+}: Pick<ConnectionSettings, "orgUrl" | "scopePrefix"> & { readonly sender: RequestSender }) {
+  const response = await sender.send({ method: "GET", path: wellKnownPath }).catch((error: unknown) => {
+    throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
+  });
+  const { status, body, providerMs, receivedAtMs } = response;
+  const message = `Cannot log in to ${orgUrl}: ${wellKnownPath}`;
+  if (status >= 300 && status < 400) throw new IdpError("redirect", `${message} redirects${redirectTarget(response)}`);
+  // An outage says nothing about the prefix, and a wrong one would look like missing scopes.
+  if (scopePrefix === null && (status >= 500 || status === 429))
+    throw new IdpError(problemOf(status), `${message} answered ${status}`);
+  const { id, pipeline } = status === 200 ? body.object : {};
+  const isOkta = typeof id === "string" || typeof pipeline === "string";
+  // Anything else comes from a proxy or a firewall.
+  const isOther = !isOkta && (status === 404 || (status === 200 && body.kind === "json"));
+  const engine: Engine = pipeline === "idx" ? "identity" : pipeline === "v1" ? "classic" : "unknown";
+  return {
+    engine,
+    id: typeof id === "string" && id !== "" && id.length <= 100 ? id : null,
+    /** Prefix of its scopes. */
+    scopePrefix: scopePrefix ?? (isOther ? "idp" : "okta"),
+    /** How far its clock is ahead of this machine's, by that answer; null without a `Date`. */
+    aheadMs: providerMs === null ? null : providerMs - receivedAtMs,
+  };
 }

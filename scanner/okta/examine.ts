@@ -1,6 +1,6 @@
 import type { HttpIdpClient } from "./http_idp_client.ts";
 import { toleratedSkewMs } from "./login.ts";
-import type { Organization } from "./organization.ts";
+import type { Organization } from "./connection.ts";
 
 /** Steps of an examination, in their order. `configuration` and `private_key` need no request. */
 export const steps = [

@@ -6,7 +6,6 @@ import type { ConnectionSettings } from "./connection_settings.ts";
 import { allowedUrl, tokenPath, type HttpRequest, type ReceivedResponse } from "./http_transport.ts";
 import { grantRemedy, IdpError } from "./idp_error.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
-import type { Organization } from "./organization.ts";
 import type { RequestSender } from "./request_sender.ts";
 import { asksForNonce, clockRefusal, oauthError, tokenRefusal } from "./refusals.ts";
 
@@ -20,7 +19,7 @@ interface AccessToken {
 }
 
 export interface LoginParts {
-  readonly org: Organization;
+  readonly org: { readonly id: string | null; readonly scopePrefix: string };
   readonly sender: RequestSender;
   readonly clock: Clock;
 }

@@ -2,7 +2,7 @@ import type { Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
-import { mergeAnswer, personsPart, type AutomatedAnswer } from "../checklists/answers.ts";
+import { mergeAnswer, personsPart, type AutomatedAnswer, statusOf } from "../checklists/answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { writeCkl } from "../checklists/ckl.ts";
 import {
@@ -16,7 +16,6 @@ import {
   type CklbStig,
 } from "../checklists/cklb.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { statusOf } from "../checklists/status.ts";
 import {
   benchmarkRules,
   hostOf,

@@ -3,7 +3,7 @@ import type { CheckResult, ControlResult, Finding, ManualReason, Report } from "
 import { openFindings, ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Revision } from "../catalog/catalog.ts";
-import { checklistStatuses, statusOf } from "../checklists/status.ts";
+import { checklistStatuses, statusOf } from "../checklists/answers.ts";
 import { evidenceLine, levelOf, orgNameOf, ruleOf, type RenderOptions } from "./report_format.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
 import { htmlStyle, runningHead } from "./html_style.ts";

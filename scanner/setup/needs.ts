@@ -1,10 +1,9 @@
 import { systemClock } from "../okta/clock.ts";
-import { logIn, probe } from "../okta/connection.ts";
+import { logIn, probe, readOrganization } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import { assignedRoles, clockResult, organizationResult } from "../okta/examine.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import { attempt, IdpError, places, remedies, type IdpErrorCode } from "../okta/idp_error.ts";
-import { readOrganization } from "../okta/organization.ts";
 import type { RequestSender } from "../okta/request_sender.ts";
 import { defaultScopes as requiredScopes } from "../settings/values.ts";
 

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { ConnectionSettings } from "../../scanner/okta/connection_settings.ts";
 import { HttpIdpClient } from "../../scanner/okta/http_idp_client.ts";
 import { Login } from "../../scanner/okta/login.ts";
-import { readOrganization } from "../../scanner/okta/organization.ts";
+import { readOrganization } from "../../scanner/okta/connection.ts";
 import { parsePrivateKey } from "../../scanner/okta/private_key.ts";
 import { RequestSender } from "../../scanner/okta/request_sender.ts";
 import { createFakeClock } from "./fake_clock.ts";

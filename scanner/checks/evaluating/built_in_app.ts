@@ -1,12 +1,13 @@
 import { decide, defineCheck, everyoneGroup, rulesForEverybody, type Check, type CheckContext } from "../check.ts";
 import { availableValue, entriesOf, type BuiltInApp, type CollectedArtifacts } from "../../evidence/artifacts.ts";
 import { accessPolicyId, unreadablePolicy } from "../parsing/access_policy.ts";
-import { Subject, type FindingDraft } from "./finding_drafts.ts";
-import { showValue } from "../parsing/fields.ts";
+import { Subject, type FindingDraft, worstOf } from "./finding_drafts.ts";
+import { showValue, readObject, readText } from "../parsing/fields.ts";
 import { judgeByFirstRule, type RuleCriteria } from "./rules.ts";
-import { resourceOf } from "../parsing/names.ts";
+import { resourceOf, nameOf, sortBy } from "../parsing/names.ts";
 import { groupsFor } from "../parsing/policy_rules.ts";
-import { judgeVerification, type VerificationCriteria } from "./verification_method.ts";
+import type { JsonObject } from "../../../shared/json.ts";
+import { describePath, readChains, type ChainPath } from "../parsing/authentication_chains.ts";
 
 /** First-party apps, by the name that the API gives each and the one that the console shows. */
 const firstPartyApps = [
@@ -98,4 +99,54 @@ export function withoutPolicy(subject: Subject, { engine }: CheckContext): Findi
       ? "the org runs on Classic Engine, whose sign-on policies of apps this API does not show"
       : "it is not known whether the org runs on Identity Engine, where every app has a policy";
   return subject.noting(note).manual("needs_review", found);
+}
+
+export interface VerificationCriteria {
+  /** The method ASSURANCE: factors and constraints. */
+  readonly assurance: (subject: Subject, method: JsonObject) => FindingDraft;
+  /** The method AUTH_METHOD_CHAIN: the verdict on a path that a user may take, given its words. */
+  readonly judgePath: (subject: Subject, path: ChainPath, words: string) => FindingDraft;
+  /** The words for paths that are all good, given those of each. */
+  readonly ifGood: (paths: readonly string[]) => string;
+  /** The sentence that good chains leave to a person: they are no choice that DISA names. */
+  readonly chainsLeft: string;
+}
+
+/** Demands of a rule that allows, in an access policy; other methods are for a person to judge. */
+export function judgeVerification(subject: Subject, rule: JsonObject, criteria: VerificationCriteria): FindingDraft {
+  const draft = judgeMethod(subject, rule, criteria);
+  return { ...draft, actual: `${draft.actual} in rule "${nameOf(rule)}"` };
+}
+
+function judgeMethod(subject: Subject, rule: JsonObject, criteria: VerificationCriteria): FindingDraft {
+  const method = readObject(rule, "actions.appSignOn.verificationMethod");
+  if (method.kind === "absent") return subject.fail("no verification method set");
+  if (method.kind === "unreadable") return subject.unreadable(`the verification method ${method.found}`);
+  const type = readText(method.value, "type");
+  if (type.kind === "unreadable") return subject.unreadable(`the method type ${type.found}`);
+  // Answers from before chains existed carry no type.
+  const word = type.value ?? "ASSURANCE";
+  if (word === "ASSURANCE") return criteria.assurance(subject, method.value);
+  if (word !== "AUTH_METHOD_CHAIN") return subject.manual("needs_review", `the verification method ${word}`);
+  const { paths, unread } = readChains(method.value);
+  if (paths.length === 0 && unread === null) return subject.fail("no authentication chain");
+  // Chains are alternatives, so the FAIL of one stands no matter what the others are.
+  const draft = judgePaths(subject, paths, criteria);
+  return draft.status === "FAIL" || unread === null ? draft : subject.unreadable(`the chains ${unread}`);
+}
+
+/** Paths are alternatives, so the worst one counts. */
+function judgePaths(
+  subject: Subject,
+  paths: readonly ChainPath[],
+  { judgePath, ifGood, chainsLeft }: VerificationCriteria,
+): FindingDraft {
+  const described = sortBy(
+    paths.map((path) => ({ path, words: describePath(path) })),
+    ({ words }) => words,
+  );
+  const drafts = described.map(({ path, words }) => judgePath(subject, path, words));
+  const good = subject.pass(ifGood(described.map(({ words }) => words)), chainsLeft);
+  const unread = drafts.filter((draft) => draft.status === "MANUAL" && draft.reason === "unreadable");
+  return worstOf([...unread, ...drafts.filter(({ status }) => status !== "PASS")]) ?? good;
 }
