@@ -18,7 +18,7 @@ import { decisionEnd, decisionSchema } from "../../shared/schemas/decision.ts";
 
 /** Ten thousand decisions with long reasons. */
 const maxDecisionBytes = 8 * 1_048_576;
-export const maxDecisions = 10_000;
+const maxDecisions = 10_000;
 /** In one plan. */
 const maxMilestones = 100;
 

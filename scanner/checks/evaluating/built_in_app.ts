@@ -101,7 +101,7 @@ export function withoutPolicy(subject: Subject, { engine }: CheckContext): Findi
   return subject.noting(note).manual("needs_review", found);
 }
 
-export interface VerificationCriteria {
+interface VerificationCriteria {
   /** The method ASSURANCE: factors and constraints. */
   readonly assurance: (subject: Subject, method: JsonObject) => FindingDraft;
   /** The method AUTH_METHOD_CHAIN: the verdict on a path that a user may take, given its words. */
@@ -113,7 +113,7 @@ export interface VerificationCriteria {
 }
 
 /** Demands of a rule that allows, in an access policy; other methods are for a person to judge. */
-export function judgeVerification(subject: Subject, rule: JsonObject, criteria: VerificationCriteria): FindingDraft {
+function judgeVerification(subject: Subject, rule: JsonObject, criteria: VerificationCriteria): FindingDraft {
   const draft = judgeMethod(subject, rule, criteria);
   return { ...draft, actual: `${draft.actual} in rule "${nameOf(rule)}"` };
 }
