@@ -147,7 +147,7 @@ test.each<[link: string, words: string]>([
   expect(other.requests).toHaveLength(0);
 });
 
-const largePage = Array(3000).fill({ id: "a", texts: Array(4).fill("n".repeat(2000)) });
+const largePage = Array.from({ length: 3000 }, () => ({ id: "a", texts: Array(4).fill("n".repeat(2000)) }));
 
 test.each([
   ["a thousand pages", [{ id: "a" }], { pages: 1000, reason: "provider_error" }],
