@@ -25,7 +25,7 @@ export interface FollowParts extends Pick<ScanParts, "connect" | "trace"> {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly decisions: Pick<FollowedDecisions, "refresh" | "apply">;
-  /** Changes, and in which time the log was read: at each gap, each hour and at the end. */
+  /** Changes, and in which time the log was read: at each gap, every ten minutes and at the end. */
   readonly write: (lines: readonly (ChangeLine | WatchLine)[]) => void;
   /** Lines that were written, but that the output's file does not have yet. */
   readonly unfiled?: () => readonly ChangeLine[];

@@ -227,7 +227,8 @@ function createFollower(
   function nextRetry(events: readonly Relevant[], nowMs: number): typeof retry {
     const { atMs = 0, events: known = [] } = retry ?? {};
     const kept = [...new Set([...known, ...events])].slice(-maxKeptEvents);
-    return { atMs: atMs > nowMs ? atMs : nowMs + retryMs, events: kept };
+    // After a clock was set back, the time before would be hours away.
+    return { atMs: atMs > nowMs ? Math.min(atMs, nowMs + retryMs) : nowMs + retryMs, events: kept };
   }
 
   async function report(): Promise<void> {

@@ -1,12 +1,13 @@
 import type { WatchLine } from "../../shared/schemas/history.ts";
 import { longestSilenceMs } from "../../shared/schemas/monitor.ts";
 
-const hourMs = 3_600_000;
+/** A process that is killed, or whose file is read meanwhile, lacks at most so much. */
+const longestSpanMs = 600_000;
 
 type Span = Omit<WatchLine, "org_url" | "monitor_id">;
 
 /**
- * The time in which the log was read, as lines: at each gap, each hour, and at the end. A poll that is late by no more than a
+ * The time in which the log was read, as lines: at each gap, every ten minutes, and at the end. A poll that is late by no more than a
  * gateway waits before it calls a monitor stale is not a gap.
  */
 export function createWatchedTime(intervalMs: number, write: (span: Span) => void) {
@@ -22,7 +23,7 @@ export function createWatchedTime(intervalMs: number, write: (span: Span) => voi
     if (readMs === null) return;
     span ??= { from: readMs, to: readMs, isContinued: false };
     span.to = Math.max(span.to, readMs);
-    if (span.to - span.from < hourMs) return;
+    if (span.to - span.from < longestSpanMs) return;
     const { to } = span;
     end();
     span = { from: to, to, isContinued: true };

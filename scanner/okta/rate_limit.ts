@@ -54,7 +54,7 @@ export class RateFamily {
   blockedUntilMs(nowMs: number): number {
     const window = this.#window;
     if (window === null) return 0;
-    if (window === undefined || window.resetAtMs <= nowMs) return this.inFlight === 0 ? 0 : Number.POSITIVE_INFINITY;
+    if (window === undefined || !isOpen(window, nowMs)) return this.inFlight === 0 ? 0 : Number.POSITIVE_INFINITY;
     if (window.remaining > this.inFlight) return 0;
     return window.remaining > 0 ? Number.POSITIVE_INFINITY : window.resetAtMs;
   }
@@ -62,12 +62,17 @@ export class RateFamily {
   /** Answers overtake each other, and endpoints of one family may have limits of their own: the least that is left counts. */
   learn(window: RateWindow | null, nowMs: number): void {
     const known = this.#window ?? null;
-    if (known !== null && known.resetAtMs > nowMs) {
+    if (known !== null && isOpen(known, nowMs)) {
       if (window === null || window.remaining > known.remaining) return;
       if (window.remaining === known.remaining && window.resetAtMs < known.resetAtMs) return;
     }
     this.#window = window;
   }
+}
+
+/** False also for a window of before this machine's clock was set back, which would last for hours. */
+function isOpen({ resetAtMs }: RateWindow, nowMs: number): boolean {
+  return resetAtMs > nowMs && resetAtMs <= nowMs + maxWindowMs;
 }
 
 /** An endpoint of the provider, and how its requests went. */

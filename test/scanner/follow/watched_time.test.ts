@@ -31,10 +31,10 @@ describe("createWatchedTime", () => {
     expect(watched([0, 10, ["failed", 40], ["failed", 71]])).toEqual(["0-10"]);
   });
 
-  it("is written each hour, without a hole", () => {
-    const looks = Array.from({ length: 361 }, (_, index) => index * 10);
-    expect(watched(looks)).toEqual(["0-3600"]);
-    expect(watched([...looks, 3610])).toEqual(["0-3600", "3600-3610"]);
+  it("is written every ten minutes, without a hole", () => {
+    const looks = Array.from({ length: 61 }, (_, index) => index * 10);
+    expect(watched(looks)).toEqual(["0-600"]);
+    expect(watched([...looks, 610])).toEqual(["0-600", "600-610"]);
   });
 
   it("begins anew where the clock was set back", () => {
