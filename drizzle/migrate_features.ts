@@ -77,8 +77,8 @@ async function requireApplied(db: Pick<TenantDatabase, "execute">, config: typeo
     const problem =
       applied === undefined
         ? "is older than the last one that was applied, and was passed over: generate it anew"
-        : "was changed after it was applied: restore it, and put the change into a new migration";
-    return [`${entries[index]?.tag}.sql ${problem}`];
+        : "was changed after it was applied: restore it and put the change into a new migration, or use an empty database";
+    return [`${join(migrationsFolder, String(entries[index]?.tag))}.sql ${problem}`];
   });
   if (problems.length > 0) throw new UsageError(problems);
 }

@@ -69,7 +69,6 @@ interface ListRoute<Row, Parameters extends QueryParameters> extends Omit<
   readonly list: List<Row>;
   /** The schema of one item, and the name of the page's. */
   readonly of: readonly [item: v.GenericSchema, pageName: string];
-  readonly answer?: string;
   /** Reads one row beyond the limit. */
   readonly select: (call: Call<unknown, QueryValues<Parameters>>) => Promise<readonly Row[]>;
 }
@@ -130,12 +129,12 @@ export function defineResource(resource: ResourceOptions, routes = new Hono<Allo
   function list<Row, const Parameters extends QueryParameters = QueryParameters>(
     route: string,
     operationId: string,
-    { list, of: [item, pageName], answer = "One page", select, ...options }: ListRoute<Row, Parameters>,
+    { list, of: [item, pageName], select, ...options }: ListRoute<Row, Parameters>,
   ): void {
     on(route, operationId, {
       ...options,
       page: list.isKey ?? isText,
-      answers: { 200: json(component(pageName, pageOf(item)), answer) },
+      answers: { 200: json(component(pageName, pageOf(item)), "One page") },
       handle: async (call) => toPage(await select(call), list, { limit: call.page.limit, path: call.c.req.path }),
     });
   }

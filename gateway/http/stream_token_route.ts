@@ -26,7 +26,7 @@ const streamTokenRequestSchema = v.pipe(
   ),
   v.metadata({ oneOf: [{ required: ["event_stream"] }, { required: ["scan_id"] }] }),
 );
-const streamTokenSchema = v.object({ access_token: v.string(), expires_in: v.literal(60) });
+const streamTokenSchema = v.object({ access_token: v.string(), expires_in: v.literal(streamTokenSeconds) });
 
 /**
  * Tokens that open one event stream each. Whoever may not open it gets no token: its own `getChannels` decides. Of a

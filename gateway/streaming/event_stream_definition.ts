@@ -50,8 +50,6 @@ export interface StreamParameter {
   readonly in: "query";
   readonly description?: string;
   readonly schema: object;
-  readonly style?: "form";
-  readonly explode?: boolean;
 }
 
 export interface ChannelsRequest<Path extends string = DefaultPath> {

@@ -154,10 +154,10 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
   resource.list("GET /monitors/:id/findings", "listMonitorFindings", {
     allow: "read",
     summary: "List a monitor's present findings",
-    description: "The last change of each finding that is still there; its `to` is the present verdict.",
+    description:
+      "The last change of each finding that is still there, by fingerprint; its `to` is the present verdict.",
     list: { position: ({ createdAt, fingerprint }: ChangeRow) => [createdAt, fingerprint], item: toChange },
     of: [Change, "ChangePage"],
-    answer: "One page, by fingerprint",
     select: ({ id, page, read }) => read((db) => selectPresentFindings(db, id, page)),
   });
 }

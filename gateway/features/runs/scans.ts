@@ -48,8 +48,6 @@ const scansEventStream = defineEventStream({
       name: "scan_id",
       in: "query",
       description: "1 to 100 scans; the same one twice counts once",
-      style: "form",
-      explode: true,
       schema: { type: "array", items: { type: "string", format: "uuid" }, minItems: 1 },
     },
   ],

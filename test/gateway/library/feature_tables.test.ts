@@ -141,7 +141,7 @@ test("a table without tenantPolicy, and what was not migrated, are one error tha
     [`the migrations of the feature "lost" in ${broken().href}: syntax error at or near "tabel"`, lost(broken)],
     ['the migrations of the feature "lost" in ./migrations: Invalid URL', lost(() => "./migrations" as unknown as URL)],
     ["Invalid URL", lost(() => new URL("migrations"))],
-    ["kept: 0000_initial.sql was changed after it was applied: restore it", keep],
+    ["/kept/0000_initial.sql was changed after it was applied: restore it", keep],
     ['the features "other" and "next" have the same folder', { ...keep, prefix: "other" }, { ...keep, prefix: "next" }],
   ] as const) {
     await expect(migrate({ database: postgres({ url: empty.ownerUrl }), features })).rejects.toThrow(why);
