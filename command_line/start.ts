@@ -83,9 +83,11 @@ async function main(): Promise<void> {
     interrupted: interruption.signal,
     mayColor: true,
   });
-  // Nothing of it is on the PATH: its next steps are those of this checkout.
+  // Nothing of it is on the PATH, and it takes no options: its next steps are those of this checkout.
   const own = (text: string) =>
-    text.replaceAll(/\bscanstream (?=(?:doctor|explain|fix|report)\b)/g, "npm run -s scanstream -- ");
+    text
+      .replaceAll(/\bscanstream (?=(?:doctor|explain|fix|report)\b)/g, "npm run -s scanstream -- ")
+      .replace(/^.*: add --verbose, or .*\n/m, "");
   const terminal = { ...io.terminal, write: (text: string) => io.terminal.write(own(text)) };
   // Next steps say --no-config only where there is a file.
   const config = !existsSync(configFileName);
