@@ -39,6 +39,8 @@ type ValueOf<Artifact> = Artifact extends Evidence<infer Value> ? Value : never;
 
 /** A request that is made for an object of a list. */
 export interface ObjectPart extends IdpRequest {
+  /** `users/00u1` in the place of `{holder}` in its path. */
+  readonly holder?: string;
   /** Subject of the sentence that says why it was not made: for an id that cannot be one. */
   readonly unnamed?: string;
 }

@@ -51,13 +51,13 @@ export function createPartReader(client: IdpClient, readings: Map<string, Promis
   };
 
   function once<Value>(
-    { unnamed, ...part }: ObjectPart,
+    { unnamed, holder = "", ...part }: ObjectPart,
     id: unknown,
     read: (request: IdpRequest) => Promise<Reading<Value>>,
   ): Promise<Reading<Value>> {
     const segment = pathSegment(id);
     if (segment === null) return Promise.resolve(missing("unreadable", `${unnamed ?? "It"} could not be asked for.`));
-    const path = part.path.replace("{id}", () => segment);
+    const path = part.path.replace("{holder}", () => holder).replace("{id}", () => segment);
     // The same path has answers of the same type.
     const reading = (readings.get(path) as Promise<Reading<Value>> | undefined) ?? read({ ...part, path });
     readings.set(path, reading);
@@ -277,7 +277,7 @@ async function rolesOfHolder(
     const scope =
       targets === undefined
         ? await mapEvidence(await parts.object(objectParts.resourceSet, role["resource-set"]), (set) => [set])
-        : await parts.list({ ...targets, path: targets.path.replace("{holder}", () => holder) }, role["id"]);
+        : await parts.list({ ...targets, holder }, role["id"]);
     const names = scope.state === "obtained" ? scope.value.map(scopeName) : [null];
     return { ...role, scope: names.includes(null) ? null : names.toSorted() };
   });

@@ -40,8 +40,8 @@ function watchedClient(answers: Answers, reads: Set<string>): IdpClient {
   };
 }
 
-/** Fields of any entry that identify and name it, tried in turn; `toJSON` is JavaScript's own. */
-const ofEveryEntry = new Set(["id", "type", "name", "label", "key", "toJSON"]);
+/** Fields of any entry that identify and name it, tried in turn; of a role, that its collector adds; and JavaScript's own. */
+const ofEveryEntry = new Set(["id", "type", "name", "label", "key", "scope", "then", "toJSON"]);
 
 function isKept(path: string, keep: (entry: JsonObject) => JsonObject): boolean {
   const fields = path.split(".");
