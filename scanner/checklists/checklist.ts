@@ -35,30 +35,22 @@ export interface Checklist {
   readonly carried: Carried | null;
 }
 
-/** Reads the file of `--checklist`; null: none was given. Throws `UsageError` naming what is wrong with it, also for one of another org. */
-export async function readChecklist(
-  source: NamedFile | null,
-  target: Revision,
-  orgUrl: string,
-): Promise<Checklist | null> {
+/** Reads the file of `--checklist`; null: none was given. Throws `UsageError` naming what is wrong with it. */
+export async function readChecklist(source: NamedFile | null, target: Revision): Promise<Checklist | null> {
   if (source === null) return null;
-  return readOptionFile({ ...source, maxBytes: maxChecklistBytes }, (content) => {
-    const checklist = parseChecklist(content, source.file, target);
-    requireAsset(checklist, orgUrl);
-    return checklist;
-  });
+  return readOptionFile({ ...source, maxBytes: maxChecklistBytes }, (content) =>
+    parseChecklist(content, source.file, target),
+  );
 }
 
-/** Throws `ContentError` where a checklist names another org as its asset: what a reviewer wrote about one says nothing about the other. */
-export function requireAsset({ document: { target_data: about } }: Checklist, orgUrl: string): void {
+/** The asset of a checklist, where that is not this org: its host and port, else its full name. Null: it is, or none is named. */
+export function otherAssetOf({ document: { target_data: about } }: Checklist, orgUrl: string): string | null {
   const site = textOf(about, "web_db_site");
   // People name sites, too: only a host with a port is scanstream's.
   const asset = (/^[^\s/]+:\d{1,5}$/.test(site) ? site : fullNameOf(about.fqdn ?? "")).toLowerCase();
   const { host = asset, hostname = asset } = URL.parse(orgUrl) ?? {};
   // A full name says nothing of the port.
-  if (["", host, hostname.replace(/^\[(.*)\]$/, "$1")].includes(asset)) return;
-  const remedy = "expected one of this organization, or one without a full name (FQDN)";
-  throw new ContentError([`it is a checklist of ${asset}, and this run is about ${host}: ${remedy}`]);
+  return ["", host, hostname.replace(/^\[(.*)\]$/, "$1")].includes(asset) ? null : asset;
 }
 
 /** Reads CKLB or CKL, for the revision that is judged by; throws `ContentError` naming what is wrong with it. */

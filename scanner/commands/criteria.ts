@@ -79,7 +79,7 @@ export async function readCriteria<Given extends Settings>(
 ): Promise<Criteria<Given>> {
   const { orgUrl } = about;
   const rules = await readRules(settings, orgUrl, io);
-  const checklist = await readChecklist(settings.checklist, rules.revision, orgUrl);
+  const checklist = await readChecklist(settings.checklist, rules.revision);
   const sources = { decisions: settings.decisions, baseline: await findBaseline(settings, about, io) };
   const files = await readDecisions(sources, { rules: rules.names, warn: (line) => writeLines(io, line) });
   const { orgUrl: comparedUrl = orgUrl } = files.baseline ?? {};

@@ -89,7 +89,7 @@ async function writeStored(given: Report, flags: Flags, io: CommandIo): Promise<
   const { benchmark = revision.benchmark.id } = given;
   if (benchmark !== revision.benchmark.id)
     throw new UsageError([`The report is by ${benchmark}: expected --benchmark FILE with this revision of the STIG`]);
-  const checklist = await readChecklist(settings.checklist, revision, given.scan.org_url);
+  const checklist = await readChecklist(settings.checklist, revision);
   const checks = withChecklistAnswers(given.checks, checklist);
   const report = { ...given, checks, summary: summarizeChecks(checks) };
   return write(report, { settings, io, revision, checklist, orgPolicy: null, target });

@@ -11,7 +11,7 @@ import { shellWord } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { causesOf } from "../causes/causes.ts";
-import { carriedLines, type Checklist } from "../checklists/checklist.ts";
+import { carriedLines, otherAssetOf, type Checklist } from "../checklists/checklist.ts";
 import { checklistStatuses, type ChecklistStatus } from "../checklists/answers.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { applyGate, unreadRules } from "../decisions/fail_on.ts";
@@ -22,7 +22,7 @@ import { answersOf } from "../reports/checklists.ts";
 import { reportFormats } from "../reports/formats.ts";
 import { worstFirst } from "../reports/result_text.ts";
 import { overdueItems, summaryLine } from "../reports/statement.ts";
-import type { RenderOptions } from "../reports/report_format.ts";
+import { orgNameOf, type RenderOptions } from "../reports/report_format.ts";
 import { chooseFormats, fileNameOf, requireTarget, writeFormats, type WrittenFiles } from "../reports/write_reports.ts";
 import type { FinishedScan } from "../run_scan.ts";
 import type { Settings } from "../settings/read_settings.ts";
@@ -218,12 +218,17 @@ function writtenLines(files: readonly string[], outputDir: NamedFile | null): re
 /** Lines about disagreements of the scan and the answers of people in the checklist. */
 function checklistLines(report: Report, checklist: Checklist, revision: Revision): readonly string[] {
   const { differences } = answersOf(report, { toolVersion: "", checklist, revision });
+  const asset = otherAssetOf(checklist, report.scan.org_url);
   const labelOf = (status: ChecklistStatus) => checklistStatuses[status].label;
   const named = differences.map(
     ({ vulnId, answered, status }) => `${vulnId} (answered ${labelOf(answered)}, found ${labelOf(status)})`,
   );
   return [
     ...(checklist.carried === null ? [] : carriedLines(checklist.name, checklist.carried)),
+    // No error: reviewers may name an org by its custom domain.
+    ...(asset === null
+      ? []
+      : [`The checklist ${checklist.name} is about ${asset}; this scan is of ${orgNameOf(report)}`]),
     ...(named.length === 0
       ? []
       : [
