@@ -84,29 +84,45 @@ function compareOwner(
   tokensOfOwner: number,
 ): Comparison {
   if (owner === undefined || owner.login === null) return { kind: "doubtful", why: "the owner's login was not read" };
-  const held = [...new Set(rolesOf(owner).map(roleName))];
   // The API and Terraform say READ_ONLY_ADMIN. Every role that an org made itself is CUSTOM there.
   const labels = new Map(rolesOf(owner).map((role) => [role["type"], nameOf(role)]));
   labels.delete("CUSTOM");
   const roles = [...new Set(named.map((role) => role.replace(/^[A-Z_]+(?=:|$)/, (type) => labels.get(type) ?? type)))];
+  // A role that the document does not limit may be limited: it permits less.
+  const held = [...new Set(rolesOf(owner).map((role) => entryOf(role, roles) ?? roleName(role)))];
   const sayRoles = (names: readonly string[], others: readonly string[]) =>
     names.length === 0 ? "no role" : `the ${nounFor(names, "role")} ${quoteAll(names, others)}`;
   if (roles.some((label) => isSuperAdminRole({ label })))
     return { kind: "doubtful", why: "it gives the token a Super Administrator, which the STIG refuses" };
   const [said, found] = [sayRoles(roles, held), sayRoles(held, roles)];
-  // Okta's own texts spell a role both ways: Read-only and Read-Only Administrator.
-  const inLowerCase = (texts: readonly string[]) => texts.map((text) => text.toLowerCase());
   const ofDocument = `the owner "${login}" with ${said}`;
   if (owner.login.toLowerCase() !== login.toLowerCase())
     return { kind: "departs", said: ofDocument, found: `the owner "${owner.login}" with ${found}` };
-  const unread = rolesOf(owner).find(({ scope }) => scope === null);
+  // Another token of the same owner would change nothing.
+  if (!sameTexts(held, roles))
+    return { kind: "departs", said: `${said} of the owner "${login}"`, found: `${found} of the owner` };
+  const isLimited = (role: JsonObject) => entryOf(role, roles)?.toLowerCase() !== nameOf(role).toLowerCase();
+  const unread = rolesOf(owner).find((role) => role["scope"] === undefined && isLimited(role));
   if (unread !== undefined)
     return { kind: "doubtful", why: `what the role "${nameOf(unread)}" is limited to was not read` };
-  // Another token of the same owner would change nothing.
-  if (!sameTexts(inLowerCase(held), inLowerCase(roles)))
-    return { kind: "departs", said: `${said} of the owner "${login}"`, found: `${found} of the owner` };
   if (tokensOfOwner === 1) return { kind: "agrees", said: ofDocument };
   return { kind: "doubtful", why: `the owner has ${tokensOfOwner} tokens, and no account that was made for this one` };
+}
+
+/** Returns the role of the document that a role is, or may be where its limits were not read. */
+function entryOf(role: JsonObject, roles: readonly string[]): string | undefined {
+  // Okta's own texts spell a role both ways: Read-only and Read-Only Administrator.
+  const label = nameOf(role).toLowerCase();
+  const isNamed = (entry: string) => entry.toLowerCase() === label;
+  const isWhole = (entry: string) => inOrder(entry) === inOrder(roleName(role));
+  const mayBe = (entry: string) => role["scope"] === undefined && entry.toLowerCase().startsWith(`${label}: `);
+  return roles.find(isWhole) ?? roles.find(isNamed) ?? roles.find(mayBe);
+}
+
+/** A role and its limits in lower case, whatever order a person wrote the limits in. */
+function inOrder(text: string): string {
+  const [label = "", ...limits] = text.toLowerCase().split(/: |, /);
+  return JSON.stringify([label, limits.toSorted()]);
 }
 
 /** The first missing evidence that could hold the role. */

@@ -99,6 +99,8 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
       },
       isRequested: (name) => started.has(name),
       parts: createPartReader(client, parts, note),
+      readsLimits:
+        values.orgPolicy?.api_tokens?.some(({ roles }) => roles.some((role) => role.includes(": "))) ?? false,
     };
   }
 

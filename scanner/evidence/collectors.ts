@@ -30,6 +30,8 @@ export interface CollectorContext {
   /** True when an artifact is fetched in any case, so that its content need not be requested separately. */
   readonly isRequested: (name: ArtifactName) => boolean;
   readonly parts: PartReader;
+  /** True where the organization's document says what a role is limited to. */
+  readonly readsLimits: boolean;
 }
 
 type PartReader = ReturnType<typeof createPartReader>;
@@ -122,10 +124,10 @@ export const collectors: { readonly [Name in ArtifactName]?: Collector<Name> } =
     });
   },
 
-  api_token_owners: async ({ obtain, parts }) =>
-    mapEvidence(await obtain("api_tokens"), (tokens) => {
+  api_token_owners: async (context) =>
+    mapEvidence(await context.obtain("api_tokens"), (tokens) => {
       const ids = tokens.map((token) => token["userId"]).filter((id) => typeof id === "string");
-      return byKey(ids, (id) => ownerOf(parts, id));
+      return byKey(ids, (id) => ownerOf(context, id));
     }),
 
   smart_card_idps: async ({ client, parts }) =>
@@ -243,43 +245,42 @@ function settingsOf(page: JsonObject): JsonObject {
 }
 
 /** The groups are not requested where a role of the user's own already decides. */
-async function ownerOf(parts: PartReader, userId: string): Promise<ApiTokenOwner> {
+async function ownerOf(context: CollectorContext, userId: string): Promise<ApiTokenOwner> {
+  const { parts } = context;
   const [user, roles] = await Promise.all([
     parts.object(objectParts.user, userId),
-    rolesOfHolder(parts, "users", userId),
+    rolesOfHolder(context, "users", userId),
   ]);
   const login = user.state === "obtained" ? readText(user.value, "profile.login").value : null;
   if (entriesOf(roles).some((role) => isSuperAdminRole(role) === true)) return { login, roles, groups: null };
   const groups = await mapEntries(await parts.list(objectParts.userGroups, userId), async (group) => {
     const id = typeof group["id"] === "string" ? group["id"] : "";
     const name = readText(group, "profile.name").value ?? id;
-    return { id, name, roles: await rolesOfHolder(parts, "groups", id) };
+    return { id, name, roles: await rolesOfHolder(context, "groups", id) };
   });
   return { login, roles, groups };
 }
 
-/**
- * The roles of a user or a group. Okta limits some kinds: their `scope` has the names of the groups, apps or resource set, and is null
- * where these were not read.
- */
+/** The roles of a user or a group. `scope`: the names of the groups, apps or resource set that limit one, where they were read. */
 async function rolesOfHolder(
-  parts: PartReader,
+  { parts, readsLimits }: CollectorContext,
   kind: "users" | "groups",
   holderId: string,
 ): Promise<Evidence<JsonList>> {
   const holder = `${kind}/${pathSegment(holderId) ?? ""}`;
   const roles = await parts.list(kind === "users" ? objectParts.userRoles : objectParts.groupRoles, holderId);
+  if (!readsLimits) return roles;
   return mapEntries(roles, async (role) => {
     const targets = targetsOfType.get(String(role["type"]));
-    if (role["type"] !== "CUSTOM" && targets === undefined) return role;
-    // The list of the group has it, too.
-    if (kind === "users" && role["assignmentType"] === "GROUP") return { ...role, scope: null };
+    // The list of a group has its roles, too.
+    const isElsewhere = kind === "users" && role["assignmentType"] === "GROUP";
+    if (isElsewhere || (role["type"] !== "CUSTOM" && targets === undefined)) return role;
     const scope =
       targets === undefined
         ? await mapEvidence(await parts.object(objectParts.resourceSet, role["resource-set"]), (set) => [set])
         : await parts.list({ ...targets, holder }, role["id"]);
     const names = scope.state === "obtained" ? scope.value.map(scopeName) : [null];
-    return { ...role, scope: names.includes(null) ? null : names.toSorted() };
+    return names.includes(null) ? role : { ...role, scope: names.toSorted() };
   });
 }
 

@@ -132,12 +132,8 @@ export function roleName(role: JsonObject): string {
   return [nameOf(role), textsIn(role, "scope").join(", ")].filter((text) => text !== "").join(": ");
 }
 
-/**
- * True if each list that may hold a role was read in whole, and what the roles are limited to. Groups are not asked for where another
- * role decides already.
- */
-export function areRolesRead(owner: ApiTokenOwner): boolean {
-  const lists = [owner.roles, owner.groups, ...entriesOf(owner.groups).map((group) => group.roles)];
-  const areListed = lists.every((list) => list === null || list.state === "obtained");
-  return areListed && rolesOf(owner).every(({ scope }) => scope !== null);
+/** True if each list that may hold a role was read in whole. Groups are not asked for where another role decides already. */
+export function areRolesRead({ roles, groups }: ApiTokenOwner): boolean {
+  const lists = [roles, groups, ...entriesOf(groups).map((group) => group.roles)];
+  return lists.every((list) => list === null || list.state === "obtained");
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ArtifactName, JsonList } from "../../../scanner/evidence/artifacts.ts";
+import type { OrgPolicy } from "../../../scanner/org_policy/document.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { artifactTable, firstRequests } from "../../../scanner/evidence/artifact_table.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
@@ -155,40 +156,28 @@ describe("the owners of API tokens", () => {
     expect(owners).toMatchObject({ value: { "00u2": { groups: { value: [{ name: "00g1" }, { name: "Admins" }] } } } });
   });
 
-  test("roles that Okta can limit come with the groups, apps or resource set", async () => {
-    const custom = aRole("CUSTOM", { "resource-set": "iam1" });
+  test("roles come with what limits them, where the document names limits", async () => {
+    const [set, apps] = [
+      "/api/v1/iam/resource-sets/iam1",
+      "/api/v1/groups/00g1/roles/ra-APP_ADMIN/targets/catalog/apps",
+    ];
     const client = mapIdpClient({
       ...compliantOrg,
-      "/api/v1/users/00u1/roles": [
-        aRole(),
-        aRole("APP_ADMIN"),
-        custom,
-        { ...custom, "resource-set": "iam2" },
-        aRole("USER_ADMIN", { assignmentType: "GROUP" }),
-      ],
-      "/api/v1/users/00u1/roles/ra-APP_ADMIN/targets/catalog/apps": [{ name: "b" }, { name: "x", displayName: "A" }],
-      "/api/v1/iam/resource-sets/iam1": { id: "iam1", label: "HR" },
-      "/api/v1/users/00u1/groups": [{ id: "00g1" }],
-      "/api/v1/groups/00g1/roles": [aRole("USER_ADMIN")],
-      "/api/v1/groups/00g1/roles/ra-USER_ADMIN/targets/groups": [{ id: "00g3", profile: { name: "HR staff" } }],
+      "/api/v1/users/00u1/roles": ["iam1", "iam2"].map((id) => aRole("CUSTOM", { "resource-set": id })),
+      [set]: { label: "HR" },
+      "/api/v1/groups/00g1/roles": [aRole("APP_ADMIN")],
+      [apps]: [{ name: "b" }, { name: "x", displayName: "A" }],
     });
-    const { api_token_owners: owners } = await createCollection(client).obtain(["api_token_owners"]);
-    expect(owners).toMatchObject({
-      value: {
-        "00u1": {
-          roles: {
-            value: [
-              { label: "READ_ONLY_ADMIN" },
-              { scope: ["A", "b"] },
-              { scope: ["HR"] },
-              { scope: null },
-              { scope: null },
-            ],
-          },
-          groups: { value: [{ roles: { value: [{ scope: ["HR staff"] }] } }] },
-        },
-      },
-    });
+    const read = async (roles: readonly string[]) => {
+      const values = { orgPolicy: { api_tokens: [{ roles }] } as unknown as OrgPolicy };
+      const { api_token_owners: owners } = await createCollection(client, { values }).obtain(["api_token_owners"]);
+      return JSON.stringify(owners).match(/"scope":\[[^\]]*/g);
+    };
+    expect([await read(["Help Desk"]), client.paths().filter((path) => [set, apps].includes(path))]).toEqual([
+      null,
+      [],
+    ]);
+    expect(await read(["Help Desk: HR"])).toEqual(['"scope":["HR"', '"scope":["A","b"']);
   });
 
   test("who are Super Administrators themselves are not asked for their groups", async () => {
