@@ -34,6 +34,7 @@ export const cardEvents = ({ sendEvent }: gateway.Publisher) => ({
 });
 
 export const jobStream = gateway.defineEventStream({
+  prefix: "job",
   async getChannels({ db, params }) {
     const [job] = await db.select().from(jobs).where(eq(jobs.id, params.id));
     if (job === undefined) throw new gateway.NotFound("No such job");
@@ -42,6 +43,7 @@ export const jobStream = gateway.defineEventStream({
 });
 
 export const answerStream = gateway.defineEventStream({
+  prefix: "answer",
   async getChannels({ principal, db, params }) {
     const [answer] = await db.select().from(answers).where(eq(answers.id, params.id));
     if (answer === undefined) throw new gateway.NotFound("No such answer");
@@ -51,6 +53,7 @@ export const answerStream = gateway.defineEventStream({
 });
 
 export const boardStream = gateway.defineEventStream({
+  prefix: "board",
   async getChannels({ db, params }) {
     const [board] = await db.select().from(boards).where(eq(boards.id, params.id));
     if (board === undefined) throw new gateway.NotFound("No such board");

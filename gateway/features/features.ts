@@ -6,22 +6,17 @@ import { findDueTenant } from "../../drizzle/across_tenants.ts";
 import type { Database } from "../../drizzle/database.ts";
 import type { Due, FeatureTables } from "../../drizzle/feature_tables.ts";
 import { pause } from "../../shared/abortable.ts";
-import { makeChannelName } from "../../shared/channel_name.ts";
-import { isEventType, terminalTypeOf } from "../../shared/event.ts";
 import type { Publisher } from "../../shared/send_event.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { checkOptions, optionalFunction, somePath, someText } from "../check_options.ts";
 import type { Allowed } from "../http/allow.ts";
 import type { Log } from "../observability/log.ts";
-import type { EventStream, FeatureStream } from "../streaming/event_stream_definition.ts";
+import { requirePrefix, type EventStream } from "../streaming/event_stream_definition.ts";
 import type { OnPublish } from "../streaming/published.ts";
 
 /** A feature of the gateway: its tables, routes and event streams. scanstream's own features have this shape and no other. */
 export interface Feature extends FeatureTables {
-  /**
-   * The first segment of its channels, and of no other feature's. It names the terminal event: after `scan.end` the channel `scan:…` is
-   * over, and a stream closes after the end of its last channel.
-   */
+  /** The first segment of its channels, and of no other feature's. */
   readonly prefix: string;
   /** Subjects of its operations, for the OpenAPI document. */
   readonly tags?: readonly { readonly name: string; readonly description: string }[];
@@ -34,7 +29,7 @@ export interface Feature extends FeatureTables {
   /** Below `/api/v1`; the first handler of each is `allow("…")`, or `anyone` for a public route. */
   readonly routes?: (dependencies: FeatureDependencies) => Hono<Allowed>;
   /** Streams by the path below `/api/v1` that each is mounted at. */
-  readonly eventStreams: Readonly<Record<string, FeatureStream>>;
+  readonly eventStreams: Readonly<Record<string, EventStream>>;
   readonly tasks?: readonly Task[];
 }
 
@@ -61,7 +56,7 @@ export interface Task {
 }
 
 export interface FeatureDefinition extends Omit<Feature, "eventStreams"> {
-  readonly eventStreams?: Readonly<Record<string, EventStream>>;
+  readonly eventStreams?: Feature["eventStreams"];
 }
 
 const optionalList = v.optional(v.array(v.unknown()));
@@ -74,7 +69,7 @@ const featureEntries = {
   isEndedByGatewayAlone: v.optional(v.literal(true)),
   onPublish: optionalFunction,
   routes: optionalFunction,
-  eventStreams: v.optional(v.record(somePath, v.looseObject({ path: v.string() }))),
+  eventStreams: v.optional(v.record(somePath, v.looseObject({ prefix: v.string(), path: v.string() }))),
   tasks: v.optional(
     v.array(
       v.strictObject({
@@ -90,15 +85,18 @@ const featureEntries = {
 
 /**
  * Defines a feature. Throws `UsageError` for options that it does not have, and `TypeError` for a prefix that no channel name or no
- * terminal event can have.
+ * terminal event can have, and for an event stream of another prefix.
  */
 export function defineFeature(definition: FeatureDefinition): Feature {
   checkOptions("defineFeature", featureEntries, definition);
   requirePrefix(definition.prefix);
-  const { routes, eventStreams: streams = {}, ...feature } = definition;
-  const { prefix } = feature;
-  const mounts = Object.entries(streams).map(([mount, stream]) => [mount, { ...stream, prefix }] as const);
-  const eventStreams = Object.fromEntries(mounts);
+  const { routes, eventStreams = {}, ...feature } = definition;
+  for (const [mount, stream] of Object.entries(eventStreams)) {
+    if (stream.prefix === feature.prefix) continue;
+    throw new TypeError(
+      `Cannot define the feature "${feature.prefix}": the event stream at "${mount}" has the prefix "${stream.prefix}"`,
+    );
+  }
   if (routes === undefined) return { ...feature, eventStreams };
   return {
     ...feature,
@@ -106,15 +104,9 @@ export function defineFeature(definition: FeatureDefinition): Feature {
     routes(dependencies) {
       const mounted: unknown = routes(dependencies);
       if (mounted instanceof Object && "routes" in mounted) return mounted as Hono<Allowed>;
-      throw new TypeError(`Cannot mount the feature "${prefix}": its routes did not return a Hono`);
+      throw new TypeError(`Cannot mount the feature "${feature.prefix}": its routes did not return a Hono`);
     },
   };
-}
-
-function requirePrefix(prefix: string): void {
-  makeChannelName(prefix, "00000000-0000-0000-0000-000000000000", "-");
-  if (isEventType(terminalTypeOf(prefix))) return;
-  throw new TypeError(`prefix ${JSON.stringify(prefix)} is not valid: its terminal event has to begin with a letter`);
 }
 
 /** A follower of one feature would otherwise read the events of another. */
@@ -126,7 +118,7 @@ export function requireOwnPrefixes(features: readonly Pick<Feature, "prefix">[])
 }
 
 /** Event streams by where they are mounted, below `/api/v1`; the first that a request fits is the one. */
-export type EventStreams = readonly (readonly [mount: string, FeatureStream])[];
+export type EventStreams = readonly (readonly [mount: string, EventStream])[];
 
 export function eventStreamsOf(mounted: readonly Feature[]): EventStreams {
   return mounted.flatMap(({ eventStreams }) => Object.entries(eventStreams));

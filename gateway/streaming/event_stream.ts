@@ -11,7 +11,7 @@ import { answer, parameter, problem, refusals, streamSecurity, tenantParameter }
 import type { EventStreams } from "../features/features.ts";
 import { methodRefused } from "../http/problem.ts";
 import { accountOf } from "../limits.ts";
-import type { EventStream, FeatureStream, StreamParameter, StreamText } from "./event_stream_definition.ts";
+import type { EventStream, StreamParameter, StreamText } from "./event_stream_definition.ts";
 
 /** Parts that the route finds in the context as `dependencies`. */
 export interface EventStreamDependencies {
@@ -24,7 +24,7 @@ interface EventStreamEnvironment {
 }
 
 /** Makes the route below `/api/v1` that answers `GET` with the event stream. */
-export function eventStreamRoute(mount: string, definition: FeatureStream): Hono<EventStreamEnvironment> {
+export function eventStreamRoute(mount: string, definition: EventStream): Hono<EventStreamEnvironment> {
   const route = new Hono<EventStreamEnvironment>();
   const handler: MiddlewareHandler<EventStreamEnvironment> = async (c, next) => {
     // Hono answers HEAD by running GET and dropping the body: a stream that no client would ever read or close.
@@ -85,7 +85,7 @@ function describeStream(definition: EventStream, text: StreamText): MiddlewareHa
 
 /** The event stream that a path and a query name. */
 export interface RequestedStream {
-  readonly definition: FeatureStream;
+  readonly definition: EventStream;
   readonly params: Readonly<Record<string, string>>;
   /**
    * Path, and the query's parameters that the stream reads. The same for every order of these, and of one parameter's values; what a

@@ -1,7 +1,8 @@
 import type { ParamKeys } from "hono/types";
 import type { TenantDatabase } from "../../drizzle/database.ts";
 import * as v from "valibot";
-import type { EventPayload } from "../../shared/event.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
+import { isEventType, terminalTypeOf, type EventPayload } from "../../shared/event.ts";
 import { checkOptions, optionalFunction, somePath, someText } from "../check_options.ts";
 import type { Principal } from "../auth/principal.ts";
 
@@ -9,6 +10,11 @@ export type DefaultPath = "/:id/event-stream";
 
 /** A feature's event stream; the platform does the rest. */
 export interface EventStreamDefinition<Path extends string = DefaultPath> {
+  /**
+   * The first segment of the feature's channels, and of no other feature's. It names the terminal event: after `scan.end` the
+   * channel `scan:…` is over, and a stream closes after the end of its last channel.
+   */
+  readonly prefix: string;
   /**
    * The channels of the requested resource. Runs in the tenant's transaction under row-level security, and only
    * for a principal whose membership or key is valid. Throws `NotFound` for what is not there or not visible,
@@ -120,12 +126,8 @@ export interface EventStream extends EventStreamDefinition<string> {
   readonly path: string;
 }
 
-/** The stream with the prefix of its feature. */
-export interface FeatureStream extends EventStream {
-  readonly prefix: string;
-}
-
 const streamEntries = {
+  prefix: v.string(),
   getChannels: v.function(),
   getSnapshot: optionalFunction,
   path: v.optional(somePath),
@@ -134,10 +136,20 @@ const streamEntries = {
   text: v.optional(v.looseObject({})),
 };
 
-/** Defines a feature's event stream. Throws `UsageError` for options that it does not have. */
+/**
+ * Defines a feature's event stream. Throws `UsageError` for options that it does not have, and `TypeError` for a prefix that no channel
+ * name or no terminal event can have.
+ */
 export function defineEventStream<const Path extends string = DefaultPath>(
   definition: EventStreamDefinition<Path>,
 ): EventStream {
   checkOptions("defineEventStream", streamEntries, definition);
+  requirePrefix(definition.prefix);
   return { path: "/:id/event-stream", ...definition };
+}
+
+export function requirePrefix(prefix: string): void {
+  makeChannelName(prefix, "00000000-0000-0000-0000-000000000000", "-");
+  if (isEventType(terminalTypeOf(prefix))) return;
+  throw new TypeError(`prefix ${JSON.stringify(prefix)} is not valid: its terminal event has to begin with a letter`);
 }

@@ -28,8 +28,7 @@ export async function openTestDatabase(): Promise<Database> {
 }
 
 /** An app with one event stream under `/things`, whose requests name their principal. */
-export function createRouteApp(database: Database, definition: EventStream, given: Partial<StreamBounds> = {}) {
-  const stream = { ...definition, prefix: "thing" };
+export function createRouteApp(database: Database, stream: EventStream, given: Partial<StreamBounds> = {}) {
   const broker = createMemoryBroker();
   let statements = 0;
   const watched = watchDatabase(database, (run) => {

@@ -16,13 +16,7 @@ import {
 } from "../../streaming/event_stream_definition.ts";
 import type { OnPublish } from "../../streaming/published.ts";
 import { afterResponse, announceAll } from "../announce.ts";
-import {
-  defineFeature,
-  type Feature,
-  type FeatureDefinition,
-  type FeatureDependencies,
-  type Task,
-} from "../features.ts";
+import { defineFeature, type Feature, type FeatureDependencies, type Task } from "../features.ts";
 import { announceOrganization } from "../organizations/organization.ts";
 import { announceDeleted, runChannel, type AnyRunKind, type RunKind, type RunRow } from "./run.ts";
 import type { Change, Reported, RunStore } from "./store.ts";
@@ -68,7 +62,7 @@ export interface RunFeature<Row extends RunRow, Update extends { readonly status
   /** A change of runs whose producer is gone. */
   readonly silence: Silence<Row>;
   readonly onPublish: OnPublish;
-  readonly eventStreams?: FeatureDefinition["eventStreams"];
+  readonly eventStreams?: Feature["eventStreams"];
   readonly defineRoutes: (resource: Resource, dependencies: FeatureDependencies) => void;
 }
 
@@ -160,6 +154,7 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
   /** `GET /:id/event-stream`: a run, live, until its terminal event. */
   function defineStream(): EventStream {
     return defineEventStream({
+      prefix: name,
       parameters: [],
       getChannels: ({ db, params }) => getChannels(kind, db, [params.id]),
       getSnapshot: ({ db, params }) => getSnapshot(kind, db, [params.id]),

@@ -42,6 +42,7 @@ const staleSeconds = 15 * 60;
 
 /** `GET /event-stream?scan_id=…&scan_id=…`: several scans, live, until the last one's `scan.end`. */
 const scansEventStream = defineEventStream({
+  prefix: scanKind.name,
   path: "/event-stream",
   parameters: [
     {

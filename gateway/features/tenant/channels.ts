@@ -3,13 +3,14 @@ import { toOrganizationResource } from "../organizations/organization.ts";
 import { selectOrganizationRows } from "../organizations/organization_store.ts";
 import { monitorKind, scanKind } from "../runs/run.ts";
 import { monitorStore, selectUnfinishedScans } from "../runs/store.ts";
-import { tenantChannel } from "../announce.ts";
+import { tenantChannel, tenantPrefix } from "../announce.ts";
 
 /** More are left to the lists, which have pages. */
 const maxSnapshots = 1000;
 
 /** `GET /event-stream`: all scans, monitors and organizations of the tenant. It outlives each of them. */
 export const tenantEventStream = defineEventStream({
+  prefix: tenantPrefix,
   path: "/event-stream",
   parameters: [],
   getChannels: ({ principal }) => [tenantChannel(principal.tenantId)],

@@ -32,7 +32,7 @@ const otherTenantId = "22222222-2222-4222-8222-222222222222";
 type GetChannels = Parameters<typeof defineEventStream>[0]["getChannels"];
 
 function featureOf(prefix: string, getChannels: GetChannels): Feature {
-  return defineFeature({ prefix, eventStreams: { [`/${prefix}s`]: defineEventStream({ getChannels }) } });
+  return defineFeature({ prefix, eventStreams: { [`/${prefix}s`]: defineEventStream({ prefix, getChannels }) } });
 }
 
 const database = await openTestDatabase({ features: [] });
@@ -96,6 +96,7 @@ const broken = defineFeature({
   prefix: "broken",
   eventStreams: {
     "/brokens": defineEventStream({
+      prefix: "broken",
       getChannels: ({ principal }) => [makeChannelName("broken", principal.tenantId, id)],
       getSnapshot: async ({ query }) => ({
         events: [query.get("of") === "created" ? ({ type: "broken.created", data: {} } as never) : wrongEvent],
@@ -190,7 +191,10 @@ test("S4: a stream that its feature allows no longer is closed by the recheck, a
 });
 
 test("features that do not fit together are an error that names both", async () => {
-  const stream = defineEventStream({ getChannels: () => [] });
+  const stream = defineEventStream({ prefix: "job", getChannels: () => [] });
+  expect(() => defineFeature({ prefix: "task", eventStreams: { "/tasks": stream } })).toThrow(
+    'Cannot define the feature "task": the event stream at "/tasks" has the prefix "job"',
+  );
   const twice = createGateway({ features: [healthy, healthy], database, broker: memory() });
   await expect(twice).rejects.toThrow('two of them have the channel prefix "healthy"');
   const there = defineFeature({ prefix: "job", eventStreams: { "/healthys": stream } });
@@ -226,7 +230,7 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   ],
   [() => createGateway({ ...whole, corsOrigins: ["https://a.example/"] }), /corsOrigins\.0: expected an origin/],
   ...["/:id{[0-9]+}/event-stream", "/:id/", "jobs"].map((path): (typeof wrong)[number] => [
-    () => defineEventStream({ getChannels: () => [], path }),
+    () => defineEventStream({ prefix: "a", getChannels: () => [], path }),
     /path: expected a path like \/:id\/event-stream/,
   ]),
   ...[

@@ -28,7 +28,7 @@ function createApp(
   given?: Parameters<typeof createRouteApp>[2],
 ) {
   const parameters = ["a", "b", "since"].map((name) => ({ name, in: "query" as const, schema: { type: "string" } }));
-  return createRouteApp(database, defineEventStream({ parameters, getChannels }), given);
+  return createRouteApp(database, defineEventStream({ prefix: "thing", parameters, getChannels }), given);
 }
 
 /** Leaves a stream that was opened: a drain waits for one that nobody reads. */
@@ -118,7 +118,7 @@ const complete = ": snapshot complete\n";
 const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
 
 const streamWith = (getSnapshot: () => Promise<Snapshot>) =>
-  defineEventStream({ getChannels: () => [channel], getSnapshot });
+  defineEventStream({ prefix: "thing", getChannels: () => [channel], getSnapshot });
 
 /** A stream whose snapshot is read when `read` is called, as `state` is then, and is there when `answer` is called. */
 function createThing() {
