@@ -38,9 +38,13 @@ export interface ProductOptions
   readonly hasMetricsPort?: boolean;
 }
 
-export interface ServeOptions extends Omit<ListenAddress, "isForClients"> {
+export interface ServeOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
   /** A port for `/metrics` alone; null: none. */
   readonly metricsPort: number | null;
+  readonly names: ListenAddress["names"];
 }
 
 /** How long a start waits for the broker. */
@@ -133,7 +137,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
     streamTokens,
     signIn: signIn === null ? null : createSignIn(signIn, log),
     readiness,
-    webAssets: options.webAssets ?? (async () => null),
+    webAssets: options.webAssets ?? { read: async () => null },
     createOpenApi,
     demoSession: options.demoSession ?? null,
     corsOrigins,

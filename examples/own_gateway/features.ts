@@ -66,7 +66,8 @@ const jobCheckpoints = gateway.defineFeature({
   tables: [jobs, answers, boards],
   migrations: () => new URL("migrations", import.meta.url),
   eventStreams: { "/jobs": jobStream },
-  routes: (publisher) =>
+  events: jobEvents,
+  routes: ({ events }) =>
     new Hono<gateway.Allowed>()
       .post("/jobs", gateway.allow("publish"), async (c) => {
         const owner = { tenantId: c.var.principal.tenantId };
@@ -83,7 +84,7 @@ const jobCheckpoints = gateway.defineFeature({
         );
         if (job === undefined) throw new gateway.NotFound("No such job");
         // Stored before: a client that reads the job after the event finds it ended.
-        await jobEvents(publisher).publishJobEnd(jobChannel(job), { job_id: job.id, status: "succeeded" });
+        await events.publishJobEnd(jobChannel(job), { job_id: job.id, status: "succeeded" });
         return c.json(job);
       }),
 });

@@ -55,8 +55,11 @@ export interface Task {
   readonly run: (tenantId: string, dependencies: FeatureDependencies) => Promise<boolean>;
 }
 
-export interface FeatureDefinition extends Omit<Feature, "eventStreams"> {
+export interface FeatureDefinition<Events> extends Omit<Feature, "eventStreams" | "routes"> {
   readonly eventStreams?: Feature["eventStreams"];
+  /** Makes the feature's publish functions; its routes get them as `events`. */
+  readonly events?: (publisher: Publisher) => Events;
+  readonly routes?: (dependencies: FeatureDependencies & { readonly events: Events }) => Hono<Allowed>;
 }
 
 const optionalList = v.optional(v.array(v.unknown()));
@@ -68,6 +71,7 @@ const featureEntries = {
   isPublishedByGatewayAlone: v.optional(v.literal(true)),
   isEndedByGatewayAlone: v.optional(v.literal(true)),
   onPublish: optionalFunction,
+  events: optionalFunction,
   routes: optionalFunction,
   eventStreams: v.optional(v.record(somePath, v.looseObject({ prefix: v.string(), path: v.string() }))),
   tasks: v.optional(
@@ -87,10 +91,10 @@ const featureEntries = {
  * Defines a feature. Throws `UsageError` for options that it does not have, and `TypeError` for a prefix that no channel name or no
  * terminal event can have, and for an event stream of another prefix.
  */
-export function defineFeature(definition: FeatureDefinition): Feature {
+export function defineFeature<Events = undefined>(definition: FeatureDefinition<Events>): Feature {
   checkOptions("defineFeature", featureEntries, definition);
   requirePrefix(definition.prefix);
-  const { routes, eventStreams = {}, ...feature } = definition;
+  const { events, routes, eventStreams = {}, ...feature } = definition;
   for (const [mount, stream] of Object.entries(eventStreams)) {
     if (stream.prefix === feature.prefix) continue;
     throw new TypeError(
@@ -101,8 +105,9 @@ export function defineFeature(definition: FeatureDefinition): Feature {
   return {
     ...feature,
     eventStreams,
+    // A feature without publish functions has no use for them.
     routes(dependencies) {
-      const mounted: unknown = routes(dependencies);
+      const mounted: unknown = routes({ ...dependencies, events: events?.(dependencies) as Events });
       if (mounted instanceof Object && "routes" in mounted) return mounted as Hono<Allowed>;
       throw new TypeError(`Cannot mount the feature "${feature.prefix}": its routes did not return a Hono`);
     },

@@ -46,5 +46,7 @@ export interface Dependencies extends FeatureDependencies {
   readonly onClosed: ((env: unknown, release: () => void) => void) | null;
 }
 
-/** Reads the live page's files, by path without leading slash, and as `.br` and `.gz` compressed. Null: no such file. */
-export type WebAssets = (path: string) => Promise<Uint8Array<ArrayBuffer> | null>;
+/** The live page's files, by path without leading slash, and as `.br` and `.gz` compressed. Null: no such file. */
+export interface WebAssets {
+  read(path: string): Promise<Uint8Array<ArrayBuffer> | null>;
+}

@@ -56,7 +56,7 @@ export function webRoutes({ webAssets, signIn, demoSession, peerAddress }: WebDe
       ...place,
       root: "",
       precompressed: true,
-      getContent: webAssets,
+      getContent: (path) => webAssets.read(path),
       async onFound(_path, c) {
         c.header("vary", "accept-encoding");
         for (const [name, value] of Object.entries(await headersOf())) c.header(name, value);

@@ -65,8 +65,9 @@ export async function openTestDatabase(options: TestDatabaseOptions): Promise<Te
         write: (work) => write(database, { tenantId }, work),
         getChannels(stream, { params, query = {}, userId = "ada" }) {
           const principal: Principal = { kind: "user", tenantId, id: userId, expiresAtMs: null, onlyStream: null };
+          const queryAll = (parameter: string) => [query[parameter] ?? []].flat();
           return read(database, { tenantId }, async (db) =>
-            stream.getChannels({ principal, params, db, query: new URLSearchParams(query) }),
+            stream.getChannels({ principal, params, db, query, queryAll }),
           );
         },
       };

@@ -34,9 +34,11 @@ export function createEmbeddedFiles(): WebAssets | null {
 }
 
 function createWebAssets(readAsset: (path: string) => Promise<Uint8Array | null>): WebAssets {
-  return async (path) => {
-    const isPlain = /\.\w+$/.test(path) && path.split("/").every((segment) => /^[\w-][\w.-]*$/.test(segment));
-    const content = isPlain ? await readAsset(path) : null;
-    return content === null ? null : new Uint8Array(content);
+  return {
+    async read(path) {
+      const isPlain = /\.\w+$/.test(path) && path.split("/").every((segment) => /^[\w-][\w.-]*$/.test(segment));
+      const content = isPlain ? await readAsset(path) : null;
+      return content === null ? null : new Uint8Array(content);
+    },
   };
 }

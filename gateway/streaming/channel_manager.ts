@@ -200,7 +200,8 @@ function toRequest(stream: RequestedStream, principal: Principal, db: TenantData
   const params = Object.fromEntries(
     Object.entries(stream.params).map(([name, value]) => [name, lowerCaseUuids(value)]),
   );
-  return { principal, params, db, query: stream.query };
+  const query = Object.fromEntries([...stream.query].toReversed());
+  return { principal, params, db, query, queryAll: (name) => stream.query.getAll(name) };
 }
 
 /** More channels on one stream are a bug of the feature, not a wish of the client. */

@@ -63,8 +63,10 @@ export interface ChannelsRequest<Path extends string = DefaultPath> {
   /** The path's parameters: `params.id` of `/:id/event-stream`. */
   readonly params: { readonly [Name in ParamKeys<Path>]: string };
   readonly db: TenantDatabase;
-  /** The `parameters` of the stream that the query has. */
-  readonly query: URLSearchParams;
+  /** The `parameters` of the stream that the query has; of a repeated one the first value. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Every value of a parameter that may be repeated. */
+  readonly queryAll: (name: string) => readonly string[];
 }
 
 /** At most 100 names, or `ended(…)`. */

@@ -234,8 +234,8 @@ async function requestCancel(db: TenantDatabase, scanId: string): Promise<ScanRo
 const maxScans = 100;
 
 /** Each once. Throws `NotFound` for one that can name no scan, `AppError("malformed")` for too many. */
-function parseScanIds({ query }: Pick<ChannelsRequest, "query">): readonly string[] {
-  const ids = [...new Set(query.getAll("scan_id").map(lowerCaseUuids))];
+function parseScanIds({ queryAll }: Pick<ChannelsRequest, "queryAll">): readonly string[] {
+  const ids = [...new Set(queryAll("scan_id").map(lowerCaseUuids))];
   if (!ids.every(isUuid)) throw new NotFound("No such scan");
   if (ids.length <= maxScans) return ids;
   throw new AppError("malformed", `The query names ${ids.length} scans: expected at most ${maxScans}`);

@@ -124,7 +124,7 @@ async function openWorkerParts(options: WorkerOptions): Promise<Dependencies> {
           pingBroker: () => options.broker.open().ping(),
         })(),
     },
-    webAssets: (path) => readAsset(assets, path),
+    webAssets: { read: (path) => readAsset(assets, path) },
     createOpenApi: () => () => readOpenApi(assets),
     demoSession: null,
     corsOrigins: options.corsOrigins ?? [],

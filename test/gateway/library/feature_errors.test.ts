@@ -99,7 +99,7 @@ const broken = defineFeature({
       prefix: "broken",
       getChannels: ({ principal }) => [makeChannelName("broken", principal.tenantId, id)],
       getSnapshot: async ({ query }) => ({
-        events: [query.get("of") === "created" ? ({ type: "broken.created", data: {} } as never) : wrongEvent],
+        events: [query["of"] === "created" ? ({ type: "broken.created", data: {} } as never) : wrongEvent],
       }),
     }),
   },

@@ -66,8 +66,8 @@ test("a port that another program or another gateway has is one clear error", as
 
 test("static files never lead out of their folder", async () => {
   const files = createStaticFiles(join(import.meta.dirname, "../../.."));
-  expect(await files("package.json")).toBeInstanceOf(Uint8Array);
+  expect(await files.read("package.json")).toBeInstanceOf(Uint8Array);
   const outside = ["../package.json", "/etc/passwd", "test/../package.json", "a\\..\\b.json", "package.json\0.js"];
   const unknown = [".oxlintrc.json", "test", "none.json", "LICENSE", ""];
-  for (const path of [...outside, ...unknown]) expect(await files(path)).toBeNull();
+  for (const path of [...outside, ...unknown]) expect(await files.read(path)).toBeNull();
 });
