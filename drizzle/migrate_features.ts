@@ -41,12 +41,11 @@ export async function migrateAll(
       throw new UsageError([problem], { heading: "Cannot apply", cause });
     }
   }
-  await requireTables(db, features, (state) => state.is_protected);
+  const states = await requireTables(db, features, (state) => state.is_protected);
   for (const table of features.flatMap(({ tables = [] }) => tables)) {
-    const { rows } = await db.execute(sql`
-      select from pg_class where oid = ${`"${getTableName(table)}"`}::regclass and relforcerowsecurity`);
+    const isForced = states.some((state) => state.name === getTableName(table) && state.is_forced);
     // It waits for everybody who reads the table, and everybody else behind it.
-    if (rows.length === 0) await db.execute(sql`alter table ${table} force row level security`);
+    if (!isForced) await db.execute(sql`alter table ${table} force row level security`);
     await db.execute(sql`revoke all on ${table} from public`);
     await db.execute(sql`grant select, insert, update, delete on ${table} to scanstream_app, scanstream_admin`);
     // A serial column takes its default from a sequence, which the table's rights leave out.
@@ -99,7 +98,7 @@ async function requireTables(
   db: Pick<TenantDatabase, "execute">,
   features: readonly FeatureTables[],
   isReady: (state: TableState) => boolean,
-): Promise<void> {
+): Promise<readonly TableState[]> {
   const wanted = features.flatMap(({ prefix, tables = [], tasks = [] }) => [
     ...tables.map((table) => {
       const columns = Object.values(getTableColumns(table)).map(({ name }) => name);
@@ -107,7 +106,7 @@ async function requireTables(
     }),
     ...tasks.map(({ due }) => ({ prefix, name: due, what: "index", columns: [] })),
   ]);
-  if (wanted.length === 0) return;
+  if (wanted.length === 0) return [];
   const { rows: states } = await db.execute<TableState>(sql`
     select relname as name, relforcerowsecurity or relkind = 'i' as is_forced, relkind = 'i' or relrowsecurity and exists (
       select from pg_policy where polrelid = pg_class.oid and polname = relname || '_of_tenant') and exists (
@@ -126,4 +125,5 @@ async function requireTables(
     return [`the ${what} "${name}" of the feature "${prefix}" ${problem}`];
   });
   if (problems.length > 0) throw new UsageError(problems, { heading: "Cannot use the features" });
+  return states;
 }
