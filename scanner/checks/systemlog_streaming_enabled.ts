@@ -1,8 +1,8 @@
 import { decide, defineCheck } from "./check.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { activityOf, explicitActivityOf } from "./parsing/activity.ts";
+import { activityOf, explicitActivityOf, statusText } from "./parsing/activity.ts";
 import { readText } from "./parsing/fields.ts";
-import { judgeList, notSet, Subject, withOneEnough, type FindingDraft } from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject, withOneEnough, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { nameOf, resourceOf } from "./parsing/names.ts";
 import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { areAllAppsSeen } from "./parsing/whole_list.ts";
@@ -76,6 +76,6 @@ function noneActive(org: Subject, streams: JsonList): readonly FindingDraft[] {
   if (streams.length === 0) return [org.noting(note).manual("needs_review", "no log stream")];
   return streams.map((stream) => {
     const subject = new Subject(resourceOf("log_stream", stream), expected, note);
-    return subject.manual("needs_review", `the status ${String(stream["status"] ?? notSet)}`);
+    return subject.manual("needs_review", statusText(stream));
   });
 }

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { readText, textsIn } from "../checks/parsing/fields.ts";
+import { sortTexts } from "../checks/parsing/names.ts";
 import { isSuperAdminRole } from "../checks/parsing/api_token.ts";
 import { pathSegment, type IdpClient, type IdpRequest, type Reading } from "../okta/idp_client.ts";
 import { cleanDistinguishedName } from "../okta/provider_text.ts";
@@ -279,8 +280,9 @@ async function rolesOfHolder(
       targets === undefined
         ? await mapEvidence(await parts.object(objectParts.resourceSet, role["resource-set"]), (set) => [set])
         : await parts.list({ ...targets, holder }, role["id"]);
-    const names = scope.state === "obtained" ? scope.value.map(scopeName) : [null];
-    return names.includes(null) ? role : { ...role, scope: names.toSorted() };
+    if (scope.state !== "obtained") return role;
+    const names = scope.value.flatMap((target) => scopeName(target) ?? []);
+    return names.length < scope.value.length ? role : { ...role, scope: sortTexts(names) };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import { entriesOf, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
-import { explicitActivityOf, isKnownInactive, type Activity } from "../parsing/activity.ts";
+import { explicitActivityOf, isKnownInactive, statusText, type Activity } from "../parsing/activity.ts";
 import { judgeList, Subject, withCause, type FindingDraft } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
 import { nameOf, resourceOf, sortBy } from "../parsing/names.ts";
@@ -28,7 +28,9 @@ export function judgeAuthenticators(
       const activity = isOneOf(authenticator, keys) ? explicitActivityOf(authenticator) : "inactive";
       if (activity === "inactive") return null;
       const subject = subjectOf(authenticator);
-      return activity === "active" ? judgeActive(subject, authenticator) : subject.unreadable(statusOf(authenticator));
+      return activity === "active"
+        ? judgeActive(subject, authenticator)
+        : subject.unreadable(statusText(authenticator));
     },
     judgeEmpty(org, all) {
       const unnamed = all.filter((one) => typeof one["key"] !== "string" && !isKnownInactive(one));
@@ -41,7 +43,7 @@ export function judgeAuthenticators(
       const [first] = inactive;
       if (first === undefined) return [ifNone(org, "none set up")];
       // One active authenticator is enough, so one change closes them all.
-      return inactive.map((one) => withCause(ifNone(subjectOf(one), statusOf(one)), "authenticator", first));
+      return inactive.map((one) => withCause(ifNone(subjectOf(one), statusText(one)), "authenticator", first));
     },
   });
 
@@ -61,9 +63,4 @@ export function authenticatorsThatAre(
 
 function isOneOf({ key }: JsonObject, keys: readonly string[]): boolean {
   return typeof key === "string" && keys.includes(key);
-}
-
-function statusOf({ status }: JsonObject): string {
-  if (status === undefined || status === null) return "status not set";
-  return `the status ${typeof status === "string" ? status : showValue(status)}`;
 }

@@ -21,6 +21,12 @@ export function isKnownInactive(object: JsonObject): boolean {
   return typeof object["status"] === "string" && explicitActivityOf(object) === "inactive";
 }
 
+/** The status for a finding, as the API says it. */
+export function statusText({ status }: JsonObject): string {
+  if (status === undefined || status === null) return "status not set";
+  return `the status ${typeof status === "string" ? status : showValue(status)}`;
+}
+
 /** Why an activity is unknown, for a finding. */
 export function unknownActivity({ status }: JsonObject): string {
   return `the status ${showValue(status)}`;
