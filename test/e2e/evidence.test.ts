@@ -98,8 +98,7 @@ const planned = {
 };
 
 test("--format all writes every format, and what a run has to say beside them stays one screen", async () => {
-  const checklist = await documentText("test/fixtures/checklists/stig_manager.cklb");
-  await writeFile(join(stage.path, "okta.cklb"), checklist.replace('"fqdn":"acme.okta.com"', '"fqdn":"127.0.0.1"'));
+  await cp(join(import.meta.dirname, "../fixtures/checklists/stig_manager.cklb"), join(stage.path, "okta.cklb"));
   await writeFile(join(stage.path, "decisions.json"), JSON.stringify([planned]));
   const options = ["--checklist", "okta.cklb", "--decisions", "decisions.json", "--format", "all", "--output", "out"];
   const { code, stdout, stderr } = await run("evaluate", "--from-artifacts", "evidence.json", ...options);
@@ -109,6 +108,7 @@ test("--format all writes every format, and what a run has to say beside them st
   const lines = stderr.trimEnd().split("\n");
   expect(lines.length).toBeLessThan(8);
   expect(lines[0]).toBe(`Wrote 14 files to out: ${files.join(", ")}`);
+  expect(stderr).toContain("The checklist okta.cklb is about acme.okta.com; this scan is of 127.0.0.1");
   expect(stderr).toMatch(/okta\.cklb contradict this scan: .*V-273195 \(answered Not a Finding, found Open\)/);
   expect(stderr).toMatch(/findings? past the planned remediation date: V-273195 \(2026-10-31\)/);
 });
