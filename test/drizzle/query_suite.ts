@@ -157,7 +157,6 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       const key = { tenantId: acme.id, name: secret, prefix: "p", hash: acme.hashes[0] ?? "" };
       const refused: readonly (readonly [sqlState: string, work: (db: TenantDatabase) => Promise<unknown>])[] = [
         ["23505", async (db) => db.insert(apiKeys).values(key)],
-        ["23503", async (db) => db.insert(memberships).values({ tenantId: randomUUID(), userId: secret })],
         ["23514", async (db) => db.insert(scans).values({ tenantId: acme.id, clientId: secret, endedAt: new Date() })],
         ["22P02", async (db) => db.execute(sql`select ${secret}::uuid`)],
         ["22021", async (db) => db.execute(sql`select ${`${secret}\0`}::text`)],
@@ -168,6 +167,9 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
         expect(String(error)).not.toContain(secret);
         expect(error).not.toHaveProperty("cause", expect.anything());
       }
+      const ofDeleted = { tenantId: randomUUID(), userId: secret };
+      const late = write(database, everyTenant, async (db) => db.insert(memberships).values(ofDeleted));
+      await expect(late).rejects.toThrow(/^The tenant was deleted$/);
     });
   });
 }

@@ -64,7 +64,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     },
     handle: async ({ c, principal, body, write }) => {
       if (isExpired(toExpires(body.expires), Date.now())) {
-        throw invalidField("/expires", "is in the past: expected a future day or time");
+        throw invalidField("/expires", "in the past: expected a future day or time");
       }
       const named = requireCheckName(body.check);
       if ("problem" in named) throw invalidField("/check", named.problem);

@@ -124,7 +124,7 @@ function defineApiKeys(routes: Hono<Allowed>): void {
     },
     handle: async ({ principal, body, write }) => {
       if (body.expires_at !== null && Date.parse(body.expires_at) <= Date.now()) {
-        throw invalidField("/expires_at", "is in the past: expected a future time");
+        throw invalidField("/expires_at", "in the past: expected a future time");
       }
       return write((db) => insertApiKey(db, principal, body));
     },

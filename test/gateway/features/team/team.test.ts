@@ -46,9 +46,9 @@ describe("API keys", () => {
 
   test.each([
     [{ name: "a\u0085b" }, "without control characters"],
-    [{ name: "x", scopes: [] }, "/scopes expected one or more of read, publish, admin, each once"],
-    [{ name: "x", expires_at: "2020-01-01T00:00:00Z" }, "/expires_at is in the past: expected a future time"],
-    [{ name: "x", expires_at: "tomorrow" }, "/expires_at expected a time like"],
+    [{ name: "x", scopes: [] }, "/scopes: expected one or more of read, publish, admin, each once"],
+    [{ name: "x", expires_at: "2020-01-01T00:00:00Z" }, "/expires_at: in the past: expected a future time"],
+    [{ name: "x", expires_at: "tomorrow" }, "/expires_at: expected a time like"],
   ])("%j is refused", async (json, words) => {
     const before = await listKeys();
     expect(await problemOf(await send("POST", "/api-keys", json))).toMatchObject({
@@ -118,8 +118,8 @@ describe("members", () => {
 
   test.each([
     [{ sub: "a\u009bb" }, "without control characters"],
-    [{ sub: ".." }, "/sub expected a subject that is not dots alone"],
-    [{ sub: "eve", role: "owner" }, "/role expected viewer, operator, admin"],
+    [{ sub: ".." }, "/sub: expected a subject that is not dots alone"],
+    [{ sub: "eve", role: "owner" }, "/role: expected viewer, operator, admin"],
   ])("%j is refused", async (json, words) => {
     const before = await listMembers();
     const problem = await problemOf(await send("POST", "/members", json));
