@@ -13,7 +13,7 @@ export const changeCauseSchema = v.picklist(
   "expected log, reconciliation, start, decision or org_policy",
 );
 
-/** Of a change, also as an event. */
+/** Field of a change, also as an event. */
 export const notBeforeSchema = described(
   v.optional(v.nullable(instant), null),
   "Until then the result before is known: the time of the log's event, or of the last full scan where no event explains it. Null: it was seen as it came about, or is the first state",
