@@ -1,4 +1,3 @@
-import { X509Certificate } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
@@ -6,7 +5,6 @@ import { readText, textsIn } from "../checks/parsing/fields.ts";
 import { sortTexts } from "../checks/parsing/names.ts";
 import { isSuperAdminRole } from "../checks/parsing/api_token.ts";
 import { pathSegment, type IdpClient, type IdpRequest, type Reading } from "../okta/idp_client.ts";
-import { cleanDistinguishedName } from "../okta/provider_text.ts";
 import { artifactTable, objectParts, type ObjectPart } from "./artifact_table.ts";
 import {
   entriesOf,
@@ -16,13 +14,12 @@ import {
   type ArtifactName,
   type Artifacts,
   type BuiltInApp,
-  type CertificateFields,
   type Evidence,
   type JsonList,
   type PolicyWithRules,
   type SignInPage,
-  type TrustedCertificate,
 } from "./artifacts.ts";
+import { readCertificate } from "./certificates.ts";
 
 /** Context of a collector. Each artifact is fetched once for the whole scan. */
 export interface CollectorContext {
@@ -297,32 +294,4 @@ const targetsOfType: ReadonlyMap<string, ObjectPart> = new Map([
 function scopeName(target: JsonObject): string | null {
   const names = ["profile.name", "displayName", "label", "name"].map((field) => readText(target, field).value);
   return names.find((name) => name !== null && name !== "") ?? null;
-}
-
-/** Null where the key holds no certificate, or one that cannot be read. */
-function readCertificate(key: JsonObject): TrustedCertificate | null {
-  const encoded: readonly unknown[] = Array.isArray(key["x5c"]) ? key["x5c"] : [];
-  const [x5c] = encoded;
-  const [first = null, ...chain] = encoded.map(fieldsOf);
-  if (typeof x5c !== "string" || first === null) return null;
-  const readable = chain.filter((fields) => fields !== null);
-  return readable.length === chain.length ? { ...first, chain: readable, x5c } : null;
-}
-
-function fieldsOf(x5c: unknown): CertificateFields | null {
-  if (typeof x5c !== "string") return null;
-  try {
-    // Some answers contain line breaks within the base64.
-    const certificate = new X509Certificate(Buffer.from(x5c.replaceAll(/\s+/g, ""), "base64"));
-    return {
-      subject: cleanDistinguishedName(certificate.subject),
-      issuer: cleanDistinguishedName(certificate.issuer),
-      serial: certificate.serialNumber.toLowerCase(),
-      sha256: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
-      valid_from: certificate.validFromDate.toISOString(),
-      valid_to: certificate.validToDate.toISOString(),
-    };
-  } catch {
-    return null;
-  }
 }
