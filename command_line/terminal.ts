@@ -4,7 +4,7 @@ import { toLine } from "../shared/text.ts";
 /** Messages for a person: stderr, so that a report on stdout stays alone there. */
 export interface Terminal {
   readonly isTTY: boolean;
-  /** Its width; 100 where there is none. */
+  /** Width of the terminal; 100 without one. */
   readonly columns: number;
   readonly color: boolean;
   write(text: string): void;

@@ -36,7 +36,7 @@ function listen(fetch: Fetch, address: ListenAddress): Deno.HttpServer<Deno.NetA
       // Also called with the error of a stream that was destroyed, whose answer nobody gets.
       { hostname: address.host, port: address.port, tcpBacklog: maxUnaccepted, onListen() {}, onError: refuseRequest },
       (request, info) => {
-        // Deno makes the URL from any Host, also of one with a path or query of its own, and leaves the dot segments of its path.
+        // Deno puts any Host into the URL, also one with a path or a query, and leaves dot segments in the path.
         const url = /[/\\?#@]/.test(request.headers.get("host") ?? "") ? null : URL.parse(request.url);
         if (url === null) return refuseRequest(null);
         return fetch(url.href === request.url ? request : new Request(url, request), info);

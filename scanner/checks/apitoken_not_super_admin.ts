@@ -119,7 +119,7 @@ function entryOf(role: JsonObject, roles: readonly string[]): string | undefined
   return roles.find(isWhole) ?? roles.find(isNamed) ?? roles.find(mayBe);
 }
 
-/** A role and its limits in lower case, whatever order a person wrote the limits in. */
+/** Returns a role in lower case, with its limits sorted: people write them in any order. */
 function inOrder(text: string): string {
   const [label = "", ...limits] = text.toLowerCase().split(/: |, /);
   return JSON.stringify([label, limits.toSorted()]);

@@ -93,7 +93,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
       async obtain(name) {
         const other = await start(name);
         const read = collected[name]?.read;
-        // In place of its own request; what is made from others is read after them.
+        // Stands for the request of this artifact. An artifact without a request is made from others, which name theirs.
         if (read !== undefined && artifactTable[artifact].request !== null) requests.set(read.request, true);
         return other;
       },

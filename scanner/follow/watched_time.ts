@@ -1,7 +1,7 @@
 import type { WatchLine } from "../../shared/schemas/history.ts";
 import { longestSilenceMs } from "../../shared/schemas/monitor.ts";
 
-/** A process that is killed, or whose file is read meanwhile, lacks at most so much. */
+/** Limits the time that the file lacks when the process is killed, or when somebody reads the file while it runs. */
 const longestSpanMs = 600_000;
 
 type Span = Omit<WatchLine, "org_url" | "monitor_id">;

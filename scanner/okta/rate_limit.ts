@@ -70,7 +70,7 @@ export class RateFamily {
   }
 }
 
-/** False also for a window of before this machine's clock was set back, which would last for hours. */
+/** True while a window limits. If this machine's clock was set back, an old window would last for hours: it is not open. */
 function isOpen({ resetAtMs }: RateWindow, nowMs: number): boolean {
   return resetAtMs > nowMs && resetAtMs <= nowMs + maxWindowMs;
 }

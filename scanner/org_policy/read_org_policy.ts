@@ -81,7 +81,7 @@ export function followOrgPolicy(source: NamedFile | null, expected: Expected, sa
 export function decidingOrgPolicy(followed: FollowedOrgPolicy, saved: string | null, say: (text: string) => void) {
   let digest = saved;
   return {
-    /** Names the document that the results rest on; null: there is none. */
+    /** Returns the digest of the document that the results rest on; null without one. */
     digest: () => digest,
     /** True when another document decides than at the call before, after a message. */
     isOther(nowMs: number): boolean {

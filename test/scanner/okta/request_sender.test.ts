@@ -168,7 +168,7 @@ test.each<readonly [string, Record<string, string>, number]>([
   ["an end that is no number", { "x-rate-limit-reset": "soon" }, 0],
   ["an end of long ago", { "x-rate-limit-reset": "1" }, 0],
   ["an end in years", { "x-rate-limit-reset": "9999999999" }, 0],
-  ["an end of before the clock was set back", {}, -3_600_000],
+  ["an end that was set before the clock went back", {}, -3_600_000],
 ])("does not wait for a rate limit with %s", async (_, odd, jumpMs) => {
   const { idp, sender, clock } = await setUpSender();
   idp.on("GET", "/api/v1/x", () => ({ body: [], headers: { ...rateHeaders(10, 0, 60, clock.nowMs()), ...odd } }));
