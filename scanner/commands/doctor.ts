@@ -4,21 +4,20 @@ import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.t
 import { printable, writeLines, wrapped } from "../../command_line/terminal.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { systemClock } from "../okta/clock.ts";
-import { logIn, probe, type ConnectOptions, readOrganization } from "../okta/connection.ts";
+import type { ConnectOptions } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import {
-  assignedRoles,
-  clockResult,
+  examineAccess,
+  examineOptional,
+  examineRole,
   fail,
   ok,
-  organizationResult,
   steps,
   warn,
   type Step,
   type StepResult,
 } from "../okta/examine.ts";
-import type { HttpIdpClient } from "../okta/http_idp_client.ts";
-import { IdpError, remedies, type IdpErrorCode } from "../okta/idp_error.ts";
+import { remedies } from "../okta/idp_error.ts";
 import { RequestSender } from "../okta/request_sender.ts";
 import { settingsOfEach } from "../settings/organizations.ts";
 import {
@@ -91,8 +90,6 @@ function limitTexts({ rules, outcome, why, remedy }: RuleLimit, next: RuleLimit 
 type DoctorInput = Pick<ConnectOptions, "signal" | "trace"> & { readonly given: Given };
 
 export interface DoctorResult extends StepResult {
-  /** Scopes of the token, without prefix: of the step `scopes`. */
-  readonly granted?: readonly string[];
   /** Answers of this organization to the role, where the provider's documents do not say. */
   readonly facts?: readonly string[];
   /** Rules that a scan cannot decide, or only in part. */
@@ -120,37 +117,19 @@ export async function* diagnose(input: DoctorInput): AsyncGenerator<DoctorResult
   yield* skip(left.length);
 }
 
-/** Steps at which a login ends, so that the client id and the key are known to work. */
-const loginSteps: Partial<Record<IdpErrorCode, Step>> = { no_scope: "scopes", dpop_refused: "dpop" };
-
 /** Ends after a failure. */
 async function* examine({ given, signal, trace }: DoctorInput): AsyncGenerator<DoctorResult> {
   const config = yield* examineConfig(given);
   if (config === null) return;
   const sender = new RequestSender(config, { signal, clock: systemClock, trace });
-  let step: Step = "organization";
   try {
-    const org = await readOrganization({ ...config, sender });
-    yield organizationResult(org, config.orgUrl);
-    yield clockResult(org);
-    step = "token";
-    const client = await logIn(config, { org, sender, clock: systemClock });
-    yield ok("token", "The organization issued an access token for this client id and key");
-    yield (await client.login.current()).type === "DPoP"
-      ? ok("dpop", "The token is bound to this program's own key by DPoP")
-      : warn("dpop", "The organization issued a plain Bearer token; a copy of it works anywhere", remedies.dpop);
-    yield scopesResult(client, config);
-    step = "role";
-    await probe(client);
-    const answers = await examineRules(client, org.engine);
-    yield await roleResult(config, client, answers);
+    const access = yield* examineAccess(config, sender);
+    if (access === null) return;
+    const answers = await examineRules(access.client, access.org.engine);
+    yield withReads(await examineRole(access), answers);
     yield rulesResult(answers);
     yield rateLimitResult(sender);
-  } catch (error) {
-    if (!(error instanceof IdpError)) throw error;
-    const loginStep = step === "token" ? loginSteps[error.code] : undefined;
-    if (loginStep !== undefined) yield ok("token", "The organization accepted this client id and key");
-    yield fail(loginStep ?? step, error.message, error.remedy);
+    yield* examineOptional(access);
   } finally {
     await sender.close();
   }
@@ -182,43 +161,16 @@ function keyText({ key: { key, kid, alg } }: ConnectionSettings): string {
   return `A private key that signs ${alg} (${size}), ${kid === null ? "without a kid" : `kid ${kid}`}`;
 }
 
-function scopesResult({ login }: HttpIdpClient, { scopes }: ConnectionSettings): DoctorResult {
-  const { requested } = login;
-  const missing = requested.filter((scope) => !login.granted.includes(scope));
-  const detail = `${requested.length - missing.length} of ${requested.length} scopes are granted (follow also needs okta.logs.read)`;
-  const granted = scopes.filter((scope) => !missing.includes(login.fullName(scope)));
-  if (missing.length === 0) return { ...ok("scopes", detail), granted };
-  const lost = `missing: ${missing.join(", ")}; rules that need them become MANUAL`;
-  return { ...warn("scopes", `${detail}; ${lost}`, remedies.scopes), granted };
+/** Adds what the role could read, because only an attempt shows what it allows. */
+function withReads(role: StepResult, { refused, read, facts }: RuleAnswers): DoctorResult {
+  if (refused.length === 0) return { ...role, facts };
+  const reasons = [...Map.groupBy(refused, ({ detail }) => detail.slice(callOf(detail).length))]
+    .map(([why, group]) => `${group.map(({ detail }) => callOf(detail)).join(", ")}${why}`)
+    .join("; ");
+  const detail = `${role.detail}; ${refused.length} of ${refused.length + read} reads were refused: ${reasons}`;
+  const isRole = refused.some(({ reason }) => reason === "missing_role") && !role.detail.includes("READ_ONLY_ADMIN");
+  return { ...warn("role", detail, isRole ? remedies.role : null), facts };
 }
-
-/** Tells the role by what it could read, because only an attempt shows what it allows. */
-async function roleResult(
-  config: ConnectionSettings,
-  client: HttpIdpClient,
-  { refused, read, facts }: RuleAnswers,
-): Promise<DoctorResult> {
-  const roles = await assignedRoles(config.clientId, client);
-  const found = `Assigned: ${roles.length === 0 ? seenRoles[client.role] : roles.join(", ")}`;
-  if (refused.length > 0) {
-    const reasons = [...Map.groupBy(refused, ({ detail }) => detail.slice(callOf(detail).length))]
-      .map(([why, group]) => `${group.map(({ detail }) => callOf(detail)).join(", ")}${why}`)
-      .join("; ");
-    const detail = `${found}; ${refused.length} of ${refused.length + read} reads were refused: ${reasons}`;
-    const isRole = refused.some(({ reason }) => reason === "missing_role");
-    const isReadOnly = roles.includes("READ_ONLY_ADMIN");
-    return { ...warn("role", detail, isRole && !isReadOnly ? remedies.role : null), facts };
-  }
-  const isSuper = client.role === "super_admin";
-  return { ...(isSuper ? warn("role", found, remedies.lessRole) : ok("role", found)), facts };
-}
-
-/** Texts for a provider that does not list the assigned roles. */
-const seenRoles = {
-  super_admin: "Super Administrator",
-  read_only_admin: "below Super Administrator",
-  unknown: "could not be read; grant okta.roles.read to see it",
-} as const;
 
 /** The request of `GET /api/v1/apps?limit=200 answered 403 …`: what is refused alike stands together. */
 function callOf(detail: string): string {

@@ -10,14 +10,14 @@ import { parseClientId, parseOrgUrl } from "../settings/values.ts";
 import { systemClock } from "../okta/clock.ts";
 import { RequestSender } from "../okta/request_sender.ts";
 import { loadSetupKey } from "../setup/key_pair.ts";
-import { consoleSteps, examineNeeds, type NeedState } from "../setup/needs.ts";
+import { consoleSteps, examineNeeds, isLeft, type NeedState } from "../setup/needs.ts";
 import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";
 import { scanCommand } from "./scan_command.ts";
 
 const pollMs = 3000;
 /** While scopes are missing each is asked for alone: fewer than a hundred token requests a minute. */
 const scopesPollMs = 10_000;
-const marks = { done: "✓", open: "○", wrong: "✗" } as const;
+const marks = { done: "✓", open: "○", wrong: "✗", optional: "○" } as const;
 
 /**
  * `setup`: a key pair made here, what to click in Okta's console, and each click seen as soon as it is made. It changes nothing at
@@ -103,12 +103,13 @@ interface Setup {
 /** Returns the client id where everything is there, else null after the steps that are left: for a script. */
 async function checkOnce(setup: Setup, clientId: string | null): Promise<string | null> {
   const states = await setup.examine(clientId);
-  const isLeft = states.some(({ state, isRequired }) => isRequired && state !== "done");
-  if (isLeft) for (const index of consoleSteps.keys()) showStep(setup, index);
+  const isReady = !states.some(isLeft);
+  if (!isReady) for (const index of consoleSteps.keys()) showStep(setup, index);
   for (const state of states) show(setup, state);
-  if (!isLeft) return clientId;
+  if (isReady) return clientId;
   // The next run goes on with this app.
-  if (clientId !== null && isDone(states, 0)) await setup.save(clientId);
+  if (clientId !== null && states.some(({ need, state }) => need === "app" && state === "done"))
+    await setup.save(clientId);
   setup.say("Not ready yet: finish each line without ✓, then run this command again.");
   return null;
 }
@@ -119,48 +120,34 @@ async function guide(
   known: string | null,
   { ask, io }: { readonly ask: Ask; readonly io: CommandIo },
 ): Promise<string | null> {
-  const shown = new Map<string, string>();
+  let shown: readonly NeedState[] = [];
   let clientId = known;
   let step = -1;
   for (;;) {
     const states = await setup.examine(clientId);
-    const left = consoleSteps.findIndex((_, index) => !isDone(states, index));
-    const wrong = states.filter(({ state }) => state === "wrong").map(({ need }) => need);
-    for (const state of states) {
-      const { need, text } = state;
-      const isLater = state.state !== "done" && stepOf(need) > Math.max(left, 0);
-      if (isLater || shown.get(need) === text) continue;
-      shown.set(need, text);
-      // The steps name what waits for the person; only what is wrong, or done, is news.
-      if (state.state !== "open" || need === "key" || need === "role") show(setup, state);
-    }
-    if (wrong.includes("organization")) return null;
-    if (left < 0 && !wrong.includes("clock") && clientId !== null) {
-      for (const state of states) if (!state.isRequired && state.state === "open") show(setup, state);
-      return clientId;
-    }
-    if (left > step) {
-      step = left;
+    const left = states.filter(isLeft);
+    const next = consoleSteps.findIndex(({ need }) => left.some((state) => state.need === need));
+    // The step that is next names its clicks; of those, only a key or a role that is refused is news.
+    const news = states.filter(
+      ({ need, state }) =>
+        state !== "open" || (need === consoleSteps[next]?.need && (need === "key" || need === "role")),
+    );
+    for (const state of news) if (!shown.some(({ text }) => text === state.text)) show(setup, state);
+    shown = news;
+    if (left.some(({ need }) => need === "organization")) return null;
+    if (left.length === 0 && clientId !== null) return clientId;
+    if (next > step) {
+      step = next;
       showStep(setup, step);
     }
-    if (left === 0) {
+    if (consoleSteps[next]?.need === "app") {
       clientId = await ask("Client ID: ", parseClientId);
       await setup.save(clientId);
       continue;
     }
-    const areScopesOpen = states.some(({ need, state }) => need.startsWith("scope:") && state === "open");
-    await sleep(areScopesOpen ? scopesPollMs : pollMs, undefined, { signal: io.interrupted });
+    const delayMs = left.some(({ need }) => need === "scopes") ? scopesPollMs : pollMs;
+    await sleep(delayMs, undefined, { signal: io.interrupted });
   }
-}
-
-function stepOf(need: string): number {
-  return consoleSteps.findIndex(({ needs }) => needs.test(need));
-}
-
-/** Returns true when everything that a step is about is there. */
-function isDone(states: readonly NeedState[], step: number): boolean {
-  const own = states.filter(({ need }) => stepOf(need) === step);
-  return own.length > 0 && own.every(({ state }) => state === "done");
 }
 
 function show({ say }: Setup, { state, text }: NeedState): void {

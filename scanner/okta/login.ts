@@ -48,8 +48,6 @@ export class Login {
   readonly #parts: LoginParts;
   /** The key of proofs; it lives as long as this scan and never leaves it. */
   readonly #proofKeys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  /** The latest of the token endpoint (POST) and of the API (GET). */
-  readonly #nonces: Record<"GET" | "POST", string | null> = { GET: null, POST: null };
   #token: AccessToken | null = null;
   #renewal: Promise<AccessToken> | null = null;
   /** The scopes that a token is requested with. After an `invalid_scope`, only the granted ones. */
@@ -117,9 +115,10 @@ export class Login {
     prepare: () => Promise<Pick<HttpRequest, "headers" | "form">>,
   ): Promise<ReceivedResponse> {
     for (let retries = 0; ; retries++) {
-      const response = await this.#parts.sender.send({ method, path, prepare });
+      const { sender } = this.#parts;
+      const response = await sender.send({ method, path, prepare });
       const nonce = response.headers.get("dpop-nonce");
-      this.#nonces[method] = nonce ?? this.#nonces[method];
+      sender.nonces[method] = nonce ?? sender.nonces[method];
       if (nonce === null || !asksForNonce(response) || retries === maxNonceRetries) return response;
     }
   }
@@ -238,7 +237,7 @@ export class Login {
 
   /** A proof, good for one use, that the sender of a request has the key that its token is bound to (RFC 9449). */
   #proof(claims: JWTPayload & { readonly htm: "GET" | "POST" }): Promise<string> {
-    const nonce = this.#nonces[claims.htm];
+    const nonce = this.#parts.sender.nonces[claims.htm];
     const jwk = this.#proofKeys.publicKey.export({ format: "jwk" });
     return new SignJWT({ ...claims, iat: this.#nowSeconds(), jti: randomUUID(), ...(nonce !== null && { nonce }) })
       .setProtectedHeader({ typ: "dpop+jwt", alg: "ES256", jwk })

@@ -59,6 +59,8 @@ type Result = ReceivedResponse | NetworkError;
 
 /** Sends requests as fast as the provider's rate limits allow, and retries transient failures. */
 export class RequestSender {
+  /** The provider's latest DPoP nonces, of the token endpoint (POST) and of the API (GET): each login of an examination uses them. */
+  readonly nonces: Record<"GET" | "POST", string | null> = { GET: null, POST: null };
   readonly #http: ReturnType<typeof createHttpTransport>;
   readonly #options: SenderOptions;
   readonly #closed = new AbortController();

@@ -105,6 +105,7 @@ describe("what is not right is named", async () => {
     ["key-inactive", "key-active", 2, /○ The app \S+ does not accept the key\. .*see that the key is Active/],
     ["scope-revoked:apps.read", "scope-granted:apps.read", 2, /○ okta\.apps\.read: not granted to the app/],
     ["role-removed", "role-assigned", 2, /○ The app \S+ has no admin role\./],
+    ["public-client-on", "public-client-off", 0, /○ Public client app admins is on: .*Turn off Settings → Account/],
     ["clock-off", "clock-right", 2, /✗ This machine's clock is (?:299|300|301) s behind the organization's\./],
     [
       "scope-revoked:logs.read",
