@@ -64,7 +64,7 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
   try {
     await Promise.all(checks.map(evaluate));
   } finally {
-    await connection?.close();
+    await connection?.sender.close();
   }
 
   return {
@@ -78,10 +78,10 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
         engine,
         started_at: startedAt,
         ended_at: parts.now().toISOString(),
-        requested_scopes: connection?.scopes.requested ?? [],
-        granted_scopes: connection?.scopes.granted ?? [],
-        role: connection?.role() ?? "unknown",
-        requests: connection?.counters() ?? { total: 0, retried: 0, throttled_ms: 0 },
+        requested_scopes: connection?.client.login.requested ?? [],
+        granted_scopes: connection?.client.login.granted ?? [],
+        role: connection?.client.role ?? "unknown",
+        requests: connection?.sender.counters() ?? { total: 0, retried: 0, throttled_ms: 0 },
       },
       evaluated_at: startedAt,
       checks: checks.map((check) => check.name),

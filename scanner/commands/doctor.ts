@@ -7,7 +7,7 @@ import { systemClock } from "../okta/clock.ts";
 import type { ConnectOptions } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import {
-  examineAccess,
+  examineConnection,
   examineOptional,
   examineRole,
   fail,
@@ -123,13 +123,13 @@ async function* examine({ given, signal, trace }: DoctorInput): AsyncGenerator<D
   if (config === null) return;
   const sender = new RequestSender(config, { signal, clock: systemClock, trace });
   try {
-    const access = yield* examineAccess(config, sender);
-    if (access === null) return;
-    const answers = await examineRules(access.client, access.org.engine);
-    yield withReads(await examineRole(access), answers);
+    const connection = yield* examineConnection(config, sender);
+    if (connection === null) return;
+    const answers = await examineRules(connection.client, connection.org.engine);
+    yield withReads(await examineRole(connection), answers);
     yield rulesResult(answers);
     yield rateLimitResult(sender);
-    yield* examineOptional(access);
+    yield* examineOptional(connection);
   } finally {
     await sender.close();
   }

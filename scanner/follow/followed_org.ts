@@ -31,10 +31,10 @@ export async function connectOrg(plan: FollowPlan, parts: FollowParts, saved: Fo
   return {
     engine: () => connection.org.engine,
     /** The provider's time. */
-    nowMs: () => connection.nowMs(),
+    nowMs: () => connection.client.login.nowMs(),
     getPage: (request: IdpRequest) => connection.client.getPage(request),
     reconnect,
-    close: () => connection.close(),
+    close: () => connection.sender.close(),
     invalidate,
     /** Makes invalid what could not be collected: the next `collect` reads it again. */
     invalidateFailed: () => forget(failed()),
@@ -53,7 +53,7 @@ export async function connectOrg(plan: FollowPlan, parts: FollowParts, saved: Fo
   async function reconnect(): Promise<void> {
     const next = await attempt(connect({ keepsProbe: true }));
     if (next instanceof IdpError) return parts.say(`${next.message}. ${next.remedy}`);
-    await connection.close();
+    await connection.sender.close();
     connection = next;
   }
 

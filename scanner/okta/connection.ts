@@ -13,8 +13,13 @@ import { RequestSender, type RequestTrace } from "./request_sender.ts";
 import type { Engine } from "../../shared/report.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
 
-/** An authenticated connection to an organization that has proved, by the probe, that it lets the scanner read. */
-export type Connection = Awaited<ReturnType<typeof connect>>;
+/** An organization that has proved, by the probe, that it lets the client read; its sender's sockets are to be closed. */
+export interface Connection {
+  readonly config: ConnectionSettings;
+  readonly org: Organization;
+  readonly client: HttpIdpClient;
+  readonly sender: RequestSender;
+}
 
 export interface ConnectOptions {
   /** Stops everything at once; every pending call then rejects with the signal's reason. */
@@ -37,29 +42,14 @@ export interface ConnectOptions {
  * Authenticates and proves that something can be read. Throws `IdpError` (exit code 3) when not: then no check may be
  * evaluated. Throws the signal's reason when it aborts.
  */
-export async function connect(config: ConnectionSettings, options: ConnectOptions) {
+export async function connect(config: ConnectionSettings, options: ConnectOptions): Promise<Connection> {
   const { probes, keepsProbe, clock = systemClock } = options;
   const sender = new RequestSender(config, { ...options, clock });
   try {
     const org = await readOrganization({ ...config, sender });
-    const client = await logIn(config, { org, sender, clock });
+    const client = await logIn(config, { org, sender });
     await probe(client, probes, keepsProbe);
-    const { login } = client;
-    return {
-      client,
-      /** `url`: the origin, without a trailing slash. `id`: null where the provider does not say. */
-      org: { url: config.orgUrl, engine: org.engine, id: org.id },
-      /** Names as the provider writes them, with its prefix: `okta.policies.read`. */
-      scopes: { requested: login.requested, granted: login.granted },
-      /** As far as the responses so far show it; ask at the end of the collection. */
-      role: () => client.role,
-      /** The report's `scan.requests`, up to now. */
-      counters: () => sender.counters(),
-      /** The provider's time, in milliseconds since the epoch. */
-      nowMs: () => login.nowMs(),
-      /** Closes every socket. Requests in flight fail. */
-      close: () => sender.close(),
-    };
+    return { config, org, client, sender };
   } catch (error) {
     await sender.close();
     throw error;

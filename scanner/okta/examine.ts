@@ -1,6 +1,5 @@
 import { entriesOf, type MissingEvidence } from "../evidence/artifacts.ts";
-import { systemClock } from "./clock.ts";
-import { logIn, probe, readOrganization, type Organization } from "./connection.ts";
+import { logIn, probe, readOrganization, type Connection, type Organization } from "./connection.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
 import { HttpIdpClient } from "./http_idp_client.ts";
 import { attempt, IdpError, places, remedies, type IdpErrorCode } from "./idp_error.ts";
@@ -53,14 +52,6 @@ export function fail(step: Step, detail: string, remedy: string): StepResult {
   return { step, state: "fail", detail, remedy };
 }
 
-/** An organization that can be read with this configuration. */
-export interface Access {
-  readonly config: ConnectionSettings;
-  readonly sender: RequestSender;
-  readonly org: Organization;
-  readonly client: HttpIdpClient;
-}
-
 /** Steps at which a login ends, so that the client id and the key are known to work. */
 const loginSteps: Partial<Record<IdpErrorCode, Step>> = { no_scope: "scopes", dpop_refused: "dpop" };
 
@@ -68,17 +59,17 @@ const loginSteps: Partial<Record<IdpErrorCode, Step>> = { no_scope: "scopes", dp
  * Logs in and reads as a scan does, and yields each step from `organization` to `scopes` as soon as it is known. Ends after a failure
  * and returns null then. Never throws for what the provider does.
  */
-export async function* examineAccess(
+export async function* examineConnection(
   config: ConnectionSettings,
   sender: RequestSender,
-): AsyncGenerator<StepResult, Access | null> {
+): AsyncGenerator<StepResult, Connection | null> {
   let step: Step = "organization";
   try {
     const org = await readOrganization({ ...config, sender });
     yield organizationResult(org, config.orgUrl);
     yield clockResult(org);
     step = "token";
-    const client = await logIn(config, { org, sender, clock: systemClock });
+    const client = await logIn(config, { org, sender });
     yield ok("token", "The organization issued an access token for this client id and key");
     yield (await client.login.current()).type === "DPoP"
       ? ok("dpop", "The token is bound to this program's own key by DPoP")
@@ -86,7 +77,7 @@ export async function* examineAccess(
     yield scopesResult(client, config);
     step = "role";
     await probe(client);
-    return { config, sender, org, client };
+    return { config, org, client, sender };
   } catch (error) {
     if (!(error instanceof IdpError)) throw error;
     const loginStep = step === "token" ? loginSteps[error.code] : undefined;
@@ -137,7 +128,7 @@ const seenRoles = {
 } as const;
 
 /** Names the assigned roles; where they are not listed, what the answers so far show. */
-export async function examineRole({ config, client }: Access): Promise<StepResult> {
+export async function examineRole({ config, client }: Connection): Promise<StepResult> {
   const path = `/oauth2/v1/clients/${encodeURIComponent(config.clientId)}/roles`;
   const roles = await client.getList({ path, scope: "roles.read" });
   const types = entriesOf(roles).map(({ type }) => type);
@@ -152,8 +143,8 @@ export async function examineRole({ config, client }: Access): Promise<StepResul
 const optionalScopes = ["logs.read", "orgs.read"];
 
 /** Reads with a token of its own, because Okta refuses a request for several scopes when one of them is not granted. */
-export async function* examineOptional({ config, sender, org }: Access): AsyncGenerator<StepResult> {
-  const login = new Login({ ...config, scopes: optionalScopes }, { org, sender, clock: systemClock });
+export async function* examineOptional({ config, sender, org }: Connection): AsyncGenerator<StepResult> {
+  const login = new Login({ ...config, scopes: optionalScopes }, { org, sender });
   const client = new HttpIdpClient(config.orgUrl, login);
   const refusal = await attempt(login.current());
   if (refusal instanceof IdpError && refusal.code !== "no_scope") {

@@ -1,7 +1,6 @@
 import { createHash, generateKeyPairSync, randomUUID } from "node:crypto";
 import { SignJWT, type JWTPayload } from "jose";
 import * as v from "valibot";
-import type { Clock } from "./clock.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
 import { allowedUrl, tokenPath, type HttpRequest, type ReceivedResponse } from "./http_transport.ts";
 import { grantRemedy, IdpError } from "./idp_error.ts";
@@ -21,7 +20,6 @@ interface AccessToken {
 export interface LoginParts {
   readonly org: { readonly id: string | null; readonly scopePrefix: string };
   readonly sender: RequestSender;
-  readonly clock: Clock;
 }
 
 /** How often one request follows a new nonce before it is an error. */
@@ -72,7 +70,7 @@ export class Login {
 
   /** The provider's time, as far as it has found ours wrong. */
   nowMs(): number {
-    return this.#parts.clock.nowMs() + (this.#aheadMs ?? 0);
+    return this.#parts.sender.clock.nowMs() + (this.#aheadMs ?? 0);
   }
 
   /** The scopes that the latest token carries, with the provider's prefix. */
@@ -82,7 +80,7 @@ export class Login {
 
   /** A token that is good for now. Throws `IdpError`, or the signal's reason. */
   async current(): Promise<AccessToken> {
-    if (this.#token !== null && this.#parts.clock.nowMs() < this.#token.renewAtMs) return this.#token;
+    if (this.#token !== null && this.#parts.sender.clock.nowMs() < this.#token.renewAtMs) return this.#token;
     this.#renewal ??= this.#logIn().finally(() => {
       this.#renewal = null;
     });

@@ -62,6 +62,7 @@ export class RequestSender {
   /** The provider's latest DPoP nonces, of the token endpoint (POST) and of the API (GET): each login of an examination uses them. */
   readonly nonces: Record<"GET" | "POST", string | null> = { GET: null, POST: null };
   readonly #http: ReturnType<typeof createHttpTransport>;
+  readonly clock: Clock;
   readonly #options: SenderOptions;
   readonly #closed = new AbortController();
   /** Aborts when the caller's signal does, and when this is closed. */
@@ -80,6 +81,7 @@ export class RequestSender {
 
   constructor(config: SenderSettings, options: SenderOptions) {
     this.#http = createHttpTransport({ ...config, maxBodyBytes, fetch: options.fetch });
+    this.clock = options.clock;
     this.#options = options;
     this.#concurrency = config.concurrency;
     this.#stop = AbortSignal.any([options.signal, this.#closed.signal]);

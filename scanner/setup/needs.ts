@@ -1,5 +1,5 @@
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
-import { examineAccess, examineOptional, examineRole, type StepResult } from "../okta/examine.ts";
+import { examineConnection, examineOptional, examineRole, type StepResult } from "../okta/examine.ts";
 import { remedies, type IdpErrorCode } from "../okta/idp_error.ts";
 import type { RequestSender } from "../okta/request_sender.ts";
 import { defaultScopes as requiredScopes } from "../settings/values.ts";
@@ -66,10 +66,10 @@ export async function examineNeeds(
 }
 
 async function* examine(config: ConnectionSettings, sender: RequestSender): AsyncGenerator<StepResult> {
-  const access = yield* examineAccess(config, sender);
-  if (access === null) return;
-  yield await examineRole(access);
-  yield* examineOptional(access);
+  const connection = yield* examineConnection(config, sender);
+  if (connection === null) return;
+  yield await examineRole(connection);
+  yield* examineOptional(connection);
 }
 
 /** Returns true for what keeps a person from a first scan. */

@@ -64,6 +64,6 @@ export async function setUpSender(options: IdpSetUp = {}) {
 export async function setUpClient(options: IdpSetUp = {}) {
   const { idp, clock, config, sender } = await setUpSender(options);
   const org = await readOrganization({ ...config, sender });
-  const login = new Login(config, { sender, clock, org });
+  const login = new Login(config, { sender, org });
   return { idp, clock, login, client: new HttpIdpClient(config.orgUrl, login) };
 }

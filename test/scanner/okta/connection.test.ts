@@ -13,11 +13,11 @@ import { apiError, oauthError, tokenPath, type Reply, type ScriptedIdp } from ".
 test("connect authenticates, proves that it can read, and describes the organization", async () => {
   const idp = await scripted();
   const connection = await connected(idp);
-  expect(connection.org).toEqual({ url: idp.url, engine: "identity", id: "00o5qwjvg8hg7YpT81d7" });
+  expect(connection.org).toMatchObject({ engine: "identity", id: "00o5qwjvg8hg7YpT81d7" });
   const scopes = ["okta.policies.read", "okta.apps.read", "okta.brands.read"];
-  expect(connection.scopes).toEqual({ requested: scopes, granted: scopes });
-  expect(connection.counters()).toEqual({ total: 4, retried: 0, throttled_ms: 0 });
-  expect(connection.role()).toBe("unknown");
+  expect(connection.client.login).toMatchObject({ requested: scopes, granted: scopes });
+  expect(connection.sender.counters()).toEqual({ total: 4, retried: 0, throttled_ms: 0 });
+  expect(connection.client.role).toBe("unknown");
 });
 
 test.each<[string, Reply, "okta" | "idp" | null, string]>([
@@ -32,8 +32,8 @@ test.each<[string, Reply, "okta" | "idp" | null, string]>([
 ])("scopes begin as they should when %s", async (_, reply, scopePrefix, prefix) => {
   const idp = await scripted();
   idp.on("GET", "/.well-known/okta-organization", reply);
-  const { scopes } = await connected(idp, { config: { scopePrefix } });
-  expect(scopes.requested[0]).toBe(`${prefix}.policies.read`);
+  const { client } = await connected(idp, { config: { scopePrefix } });
+  expect(client.login.requested[0]).toBe(`${prefix}.policies.read`);
   expect(idp.seen(tokenPath)[0]?.form.get("scope")).toContain(`${prefix}.apps.read`);
 });
 
@@ -111,7 +111,7 @@ interface Connecting extends Partial<ConnectOptions> {
 async function connected(idp: ScriptedIdp, { config = {}, ...options }: Connecting = {}): Promise<Connection> {
   const { signal } = new AbortController();
   const connection = await connect(configFor(idp, config), { signal, clock: createFakeClock(), ...options });
-  onTestFinished(() => connection.close());
+  onTestFinished(() => connection.sender.close());
   return connection;
 }
 
