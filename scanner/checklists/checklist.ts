@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { builtIn, revisionName, type Benchmark, type Revision } from "../catalog/catalog.ts";
 import type { CheckResult } from "../../shared/report.ts";
+import { listSome } from "../checks/parsing/names.ts";
 import { toLine } from "../../shared/text.ts";
 import { ContentError } from "../../shared/usage_error.ts";
 import { isSameText } from "../revisions/revision.ts";
@@ -81,13 +82,8 @@ function findStig(stigs: readonly CklbStig[], benchmark: Benchmark): CklbStig {
     throw new ContentError([`it has ${benchmark.benchmark_id} ${which} ${fitting.length} times: expected it once`]);
   }
   const names = stigs.map((stig) => JSON.stringify(`${benchmarkIdOf(stig)} ${revisionOf(stig)}`.slice(0, 80)));
-  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
-  throw new ContentError([
-    `it is of ${names.slice(0, maxNamed).join(", ")}${more}: expected a checklist of ${benchmark.benchmark_id}`,
-  ]);
+  throw new ContentError([`it is of ${listSome(names)}: expected a checklist of ${benchmark.benchmark_id}`]);
 }
-
-const maxNamed = 5;
 
 function benchmarkIdOf({ stig_id: id }: CklbStig): string {
   return id.replace("xccdf_mil.disa.stig_benchmark_", "");

@@ -17,7 +17,7 @@ import {
   type FindingDraft,
 } from "./evaluating/finding_drafts.ts";
 import { readText, readWord, showValue } from "./parsing/fields.ts";
-import { listNames, nameOf, resourceOf, sortBy, sortTexts } from "./parsing/names.ts";
+import { listNames, listSome, nameOf, resourceOf, sortBy, sortTexts } from "./parsing/names.ts";
 import { areAllAppsSeen } from "./parsing/whole_list.ts";
 import { memoize } from "./evaluating/memoize.ts";
 import { everyoneIn, groupsFor, restrictionsOf, accessOf, isBuiltIn, isSure } from "./parsing/policy_rules.ts";
@@ -208,9 +208,7 @@ function judgeRules(subject: Subject, rules: Evidence<JsonList>, zones: Zones): 
   if (zoned.length === 0)
     return subject.manual("needs_review", "only rules that deny, and no rule names a zone to allow");
   const restricted = zoned.map((rule) => `rule "${nameOf(rule)}" with ${networkConditionOf(rule, zones).actual}`);
-  const first = restricted.slice(0, 5).join("; ");
-  const more = restricted.length > 5 ? ` and ${restricted.length - 5} more` : "";
-  return subject.pass(`${first}${more}, and a catch-all that denies`);
+  return subject.pass(`${listSome(restricted, { between: "; ", maxLength: Infinity })}, and a catch-all that denies`);
 }
 
 /** Returns the rule that the policy lacks; null unless the status and the place of each rule can be read. */

@@ -11,6 +11,7 @@ import { shellWord } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { causesOf } from "../causes/causes.ts";
+import { listSome } from "../checks/parsing/names.ts";
 import { carriedLines, otherAssetOf, type Checklist } from "../checklists/checklist.ts";
 import { checklistStatuses, type ChecklistStatus } from "../checklists/answers.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
@@ -33,8 +34,6 @@ import type { Criteria } from "./criteria.ts";
 
 /** More files than this are named on one line: what else a run has to say should stay on the screen. */
 const maxFileLines = 3;
-/** The rules that one line names before "and N more". */
-const maxNamed = 5;
 
 /** How and where a report is written. */
 export type ReportTarget = Awaited<ReturnType<typeof readReportTarget>>;
@@ -232,7 +231,7 @@ function checklistLines(report: Report, checklist: Checklist, revision: Revision
     ...(named.length === 0
       ? []
       : [
-          `${countOf(named.length, "checklist answer")} of ${checklist.name} ${named.length === 1 ? "contradicts" : "contradict"} this scan: ${listed(named)}`,
+          `${countOf(named.length, "checklist answer")} of ${checklist.name} ${named.length === 1 ? "contradicts" : "contradict"} this scan: ${listSome(named)}`,
         ]),
   ];
 }
@@ -275,10 +274,5 @@ function overdueLines(report: Report): readonly string[] {
     ({ check, finding: { plan } }) => `${check.vuln_id} (${plan?.remediation_date ?? ""})`,
   );
   if (named.length === 0) return [];
-  return [`${countOf(named.length, "finding")} past the planned remediation date: ${listed([...new Set(named)])}`];
-}
-
-function listed(names: readonly string[]): string {
-  const more = names.length - maxNamed;
-  return `${names.slice(0, maxNamed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return [`${countOf(named.length, "finding")} past the planned remediation date: ${listSome([...new Set(named)])}`];
 }

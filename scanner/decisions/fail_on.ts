@@ -3,6 +3,7 @@ import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, Finding, ManualReason, Report, Severity } from "../../shared/report.ts";
 import { findingStates, openFindings, stateOf } from "../../shared/rule_result.ts";
 import { parseSeverity, severities } from "../../shared/severity.ts";
+import { listSome } from "../checks/parsing/names.ts";
 import { catalog } from "../catalog/catalog.ts";
 
 /** Value of `--fail-on`: findings of a verdict, from a severity up, fail a run. Without a condition: never. */
@@ -87,13 +88,9 @@ function openOf(check: CheckResult, { failOn, onlyNew }: FailRule) {
   });
 }
 
-const maxIds = 5;
-
-/** `V-273186, V-273187 and 3 more rules`. */
+/** `V-273186, V-273187 and 3 more`. */
 function listIds(rules: readonly CheckResult[]): string {
-  const ids = [...new Set(rules.map(({ vuln_id: id }) => id))];
-  const more = ids.length > maxIds ? ` and ${countOf(ids.length - maxIds, "more rule")}` : "";
-  return `${ids.slice(0, maxIds).join(", ")}${more}`;
+  return listSome([...new Set(rules.map(({ vuln_id: id }) => id))]);
 }
 
 /** The option as it was typed. */

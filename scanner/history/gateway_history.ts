@@ -4,6 +4,7 @@ import type { Span } from "../../shared/history/observation.ts";
 import { historySchema, type History, type RuleHistory } from "../../shared/schemas/history.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { listSome } from "../checks/parsing/names.ts";
 
 const organizationSchema = v.object({ id: v.string(), org_url: v.string() });
 const historyPage = v.object({ ...historySchema.entries, next_cursor: v.optional(v.nullable(v.string()), null) });
@@ -59,8 +60,6 @@ export function chooseOrganizations<Known extends { readonly id?: string; readon
   if (found.length > 0) return found;
   const names = known.map((one) => one.org_url);
   const list =
-    names.length === 0
-      ? "the gateway has no organization"
-      : `expected one of ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`;
+    names.length === 0 ? "the gateway has no organization" : `expected one of ${listSome(names, { most: 10 })}`;
   throw new UsageError([`ORG ${JSON.stringify(name)}: no such organization: ${list}`]);
 }

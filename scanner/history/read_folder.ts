@@ -12,6 +12,7 @@ import { watchSchema } from "../../shared/schemas/history.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { listSome } from "../checks/parsing/names.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
 import { addMonitor, boundsOf, type OrganizationInput } from "./history_input.ts";
 
@@ -20,8 +21,6 @@ const maxAgeMs = 400 * dayMs;
 /** The clock of the machine that scanned may be ahead of this one's. */
 const maxAheadMs = 300_000;
 const maxFileBytes = 512 * 1_048_576;
-/** Names of other files on one line. */
-const maxNamed = 20;
 
 /**
  * Reads the reports and change files of a folder and those below it. `used`: how many files say something; `problems`: files and
@@ -48,8 +47,7 @@ export async function readFolder(directory: string, nowMs: number) {
     else if (problem === "other") others.push(name);
     else problems.push(`${name}: left out: ${problem}`);
   }
-  const more = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : "";
-  const skipped = `Skipped ${countOf(others.length, "file")}, neither a JSON report of scan nor lines of follow: ${others.slice(0, maxNamed).join(", ")}${more}`;
+  const skipped = `Skipped ${countOf(others.length, "file")}, neither a JSON report of scan nor lines of follow: ${listSome(others, { most: 20, maxLength: 300 })}`;
   return {
     organizations: [...organizations.values()],
     used,

@@ -39,13 +39,13 @@ export function sortTexts(texts: readonly string[]): readonly string[] {
 
 /** The first five of them, sorted, and how many more there are. */
 export function listTexts(texts: readonly string[], maxLength = 100): string {
-  return listInOrder(sortTexts(texts), maxLength);
+  return listSome(sortTexts(texts), { maxLength });
 }
 
-function listInOrder(texts: readonly string[], maxLength: number): string {
-  const rest = texts.length > 5 ? ` and ${texts.length - 5} more` : "";
-  const first = texts.slice(0, 5).map((text) => shorten(text, maxLength));
-  return `${first.join(", ")}${rest}`;
+/** `a, b and 3 more`: the first of them in their order, each cut to its maximum, and how many are left. */
+export function listSome(texts: readonly string[], { most = 5, between = ", ", maxLength = 100 } = {}): string {
+  const first = texts.slice(0, most).map((text) => shorten(text, maxLength));
+  return `${first.join(between)}${texts.length > most ? ` and ${texts.length - most} more` : ""}`;
 }
 
 /** `"A", "B"`, the names of objects. */
@@ -62,10 +62,7 @@ export function nounFor({ length }: readonly string[], noun: string): string {
 export function quoteAll(names: readonly string[], compared: readonly string[] = []): string {
   const [known, other] = [new Set(compared), sortTexts([...new Set(names)])];
   const inOrder = [...other.filter((name) => !known.has(name)), ...other.filter((name) => known.has(name))];
-  return listInOrder(
-    inOrder.map((name) => `"${name}"`),
-    100,
-  );
+  return listSome(inOrder.map((name) => `"${name}"`));
 }
 
 /**
