@@ -33,7 +33,9 @@ const maxTitle = 50;
 /** Lines without their ends. A table has the changes; what one act moved is one entry of it. */
 export function changeTexts(lines: readonly (ChangeLine | WatchLine)[], options: TextOptions): readonly string[] {
   if (options.format === "ndjson") return lines.map((line) => toPrintableJson(line));
-  const changes = lines.filter((line) => line.schema === "scanstream.change/1");
+  const changes = lines
+    .filter((line) => line.schema === "scanstream.change/1")
+    .filter(({ cause, to }) => cause !== "start" || to !== null);
   const starts = changes.filter(({ cause }) => cause === "start");
   const isLong = starts.length > maxStartLines;
   const others = isLong ? changes.filter(({ cause }) => cause !== "start") : changes;

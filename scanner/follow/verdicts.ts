@@ -37,20 +37,18 @@ interface Round {
   readonly monitorId: string;
 }
 
+const unfollowed = { status: "MANUAL", reason: "interrupted", severity: "medium" } as const;
+const gone = { to: null, expected: "", actual: "not followed any more", toPass: null };
+
 /** The limit of the change schema. */
 const maxExplanations = 20;
 
-/** The findings of the selected checks as they were judged last. Saved ones of other checks, and of another revision of the STIG, are dropped. */
+/** The findings as they were judged last. Those of checks that are not followed any more end in the first round. */
 export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: FollowState | null) {
   const { checks, orgUrl, orgPolicy, failOn, withAddresses } = plan;
-  const selected = new Set(checks.map(({ name }) => name));
-  const kept = saved?.benchmark === plan.benchmark ? saved.findings : [];
-  const findings = new Map<string, readonly KnownFinding[]>(
-    Map.groupBy(
-      kept.filter(({ check }) => selected.has(check)),
-      ({ check }) => check,
-    ),
-  );
+  const findings = new Map<string, readonly KnownFinding[]>(Map.groupBy(saved?.findings ?? [], ({ check }) => check));
+  /** Checks that were judged before, by this revision of the STIG. */
+  const judged = new Set(saved?.benchmark === plan.benchmark ? findings.keys() : []);
   /** The evidence by which they were judged. */
   let artifacts: CollectedArtifacts = {};
   /** The results of this process, with the decisions on them. */
@@ -77,19 +75,26 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
       const [result = evaluated] = parts.decisions.apply([evaluated], nowMs);
       results.set(name, result);
       const needs = artifactsReadBy(check, now, context);
-      const before = findings.get(name);
-      const all = compareWithKnown(before ?? [], result, missingOf(needs, now));
+      const all = compareWithKnown(findings.get(name) ?? [], result, missingOf(needs, now));
       const known = all.flatMap(({ to }) => to ?? []);
       findings.set(name, known);
-      const moves = all.filter(isMoved);
-      if (moves.length === 0) continue;
       // A check that was not judged before: its findings are not changes.
-      const isNew = before === undefined;
+      const isNew = !judged.has(name);
+      judged.add(name);
+      const moves = isNew ? all : all.filter(isMoved);
+      if (moves.length === 0) continue;
       const explain = isNew ? () => firstState : explainer(round, needs);
       const rule = { ...ruleVerdict(known), severity: stigRule.severity };
       const facts = { org_url: orgUrl, monitor_id: monitorId, rule, seen_at: seenAt };
       for (const move of moves) lines.push(toChangeLine(move, { ...facts, id: parts.newId(), ...explain(move) }));
       hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));
+    }
+    // Nothing is known any more of what is not followed: whoever has its results would take them for present ones.
+    for (const [check, known] of findings) {
+      if (results.has(check)) continue;
+      findings.delete(check);
+      const facts = { org_url: orgUrl, monitor_id: monitorId, rule: unfollowed, seen_at: seenAt, ...firstState };
+      for (const from of known) lines.push(toChangeLine({ ...gone, from }, { ...facts, id: parts.newId() }));
     }
     artifacts = now;
     return lines;

@@ -7,6 +7,7 @@ import type { CheckResult } from "../../../shared/report.ts";
 import { followDecisions } from "../../../scanner/decisions/followed_decisions.ts";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { loadState } from "../../../scanner/follow/follow_state.ts";
+import { selectChecks } from "../../../scanner/catalog/select_checks.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { ownFolder } from "../../support/clean_up.ts";
 import { setUpOrg, startFollower } from "./followed_org.ts";
@@ -115,6 +116,19 @@ describe("a follower", () => {
     const fourth = start({ once: true });
     await fourth.finished;
     expect(fourth.lines).toEqual([]);
+  });
+
+  it("ends what it knew of checks that it follows no more, and begins anew by another revision of the STIG", async () => {
+    const { start } = await setUpOrg();
+    await start({ once: true }).finished;
+    const checks = selectChecks({ check: [fips] });
+    const fewer = start({ once: true, checks });
+    await fewer.finished;
+    expect(new Set(fewer.lines.map(({ check }) => check)).size).toBe(catalog.length - 1);
+    expect(fewer.lines.every(({ to, rule }) => to === null && rule.reason === "interrupted")).toBe(true);
+    const other = start({ once: true, checks, benchmark: "okta-idaas-stig-v1r1" });
+    await other.finished;
+    expect(other.lines).toMatchObject([{ check: fips, cause: "start" }]);
   });
 
   it("begins with a new state where the one of before is damaged, and says so; only its owner may read it", async () => {
