@@ -43,14 +43,10 @@ export function selectDecisions(
 }
 
 /**
- * Rejects with `AppError("conflict")`, which names the decision, where the same was decided and still holds, unless the caller
- * sends it again because the answer was lost. One that has expired gives its place up.
+ * `replaced`: what was decided about the same until now, and ends with it; nothing where the caller sends the same again because the
+ * answer was lost. Rejects with `AppError("conflict")` where others decide it at the same moment.
  */
-export async function insertDecision(
-  db: TenantDatabase,
-  principal: Principal,
-  decision: NewDecision,
-): Promise<DecisionRow> {
+export async function insertDecision(db: TenantDatabase, principal: Principal, decision: NewDecision) {
   const { kind, check, resource = null, status = null, reason } = decision;
   const expires = toExpires(decision.expires);
   const orgUrl = typeof decision.org_url === "string" ? originOf(decision.org_url) : null;
@@ -63,6 +59,11 @@ export async function insertDecision(
   );
   const isExpired = and(isSame, sql`not (${isUnexpired})`);
   await endDecisions(db, isExpired, { endedAt: sql`${decisions.expiresAt}`, endedReason: "expired" });
+  const [same] = await db.select().from(decisions).where(isSame);
+  const isAgain =
+    same?.reason === reason && same.status === status && same.expires === expires && same.authorId === principal.id;
+  if (isAgain) return { row: same, replaced: [] };
+  const replaced = await endDecisions(db, isSame, { endedReason: "withdrawn", endedBy: nameOf(principal) });
   const [row] = await db
     .insert(decisions)
     .values({
@@ -81,19 +82,10 @@ export async function insertDecision(
     })
     .onConflictDoNothing()
     .returning();
-  if (row !== undefined) {
-    await requireRoom(db, row.tenantId, "decisions");
-    await auditRows(db, "decision.created", decisions, [row]);
-    return row;
-  }
-  const [same] = await db.select().from(decisions).where(isSame);
-  const isAgain =
-    same?.reason === reason && same.status === status && same.expires === expires && same.authorId === principal.id;
-  if (isAgain) return same;
-  throw new AppError(
-    "conflict",
-    `The same decision exists already${same === undefined ? "" : `: ${same.id}`}. Withdraw it first`,
-  );
+  if (row === undefined) throw new AppError("conflict", "Somebody decides the same at this moment: send it again");
+  await requireRoom(db, row.tenantId, "decisions");
+  await auditRows(db, "decision.created", decisions, [row]);
+  return { row, replaced };
 }
 
 /** Withdraws a decision once, even if two callers do at the same time; one that has ended is unchanged. Rejects with `NotFound`. */

@@ -56,7 +56,8 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     description:
       "Applies to every later scan with `--decisions-from-gateway`. The author is the caller. A waiver leaves the status of " +
       "its findings and takes them out of the exit code. An attestation answers for a whole check where the API shows too " +
-      "little; a scan that is registered after it and completes with a FAIL of the check ends it.",
+      "little; a scan that is registered after it and completes with a FAIL of the check ends it. What was decided about the " +
+      "same before is withdrawn.",
     body: { schema: newDecisionSchema, example: newDecisionExample },
     answers: {
       201: json(Decision, "Decided", ["Location"]),
@@ -68,9 +69,11 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       }
       const named = requireCheckName(body.check);
       if ("problem" in named) throw invalidField("/check", named.problem);
-      const row = await write((db) => insertDecision(db, principal, { ...body, check: named.check }));
+      const { row, replaced } = await write((db) => insertDecision(db, principal, { ...body, check: named.check }));
       const decision = toDecision(row);
-      afterResponse(c, publishDecisionCreated(tenantChannel(row.tenantId), decision));
+      const channel = tenantChannel(row.tenantId);
+      for (const ended of replaced) afterResponse(c, publishDecisionUpdated(channel, toDecision(ended)));
+      afterResponse(c, publishDecisionCreated(channel, decision));
       c.header("location", `/api/v1/decisions/${row.id}`);
       return decision;
     },

@@ -24,7 +24,7 @@ interface DecideDialogProps extends DecisionDraft {
 
 const presetDays = [30, 90, 365] as const;
 
-const texts = {
+export const decisionTexts = {
   waiver: {
     title: "Waive a finding",
     button: "Waive",
@@ -45,7 +45,7 @@ export function DecideDialog({ api, kind, finding, orgUrl, onDecided, onClose }:
   const [expires, setExpires] = useState(() => dayIn(presetDays[1]));
   const [isForever, setForever] = useState(false);
   const { isBusy, problem, run } = useAction();
-  const { title, button, effect } = texts[kind];
+  const { title, button, effect } = decisionTexts[kind];
   const name = finding.resource_name === "" ? "this resource" : finding.resource_name;
 
   async function submit(event: TargetedSubmitEvent<HTMLFormElement>, close: () => void): Promise<void> {

@@ -13,7 +13,7 @@ import { byWhom, toNews } from "../../model/news.ts";
 import type { OpenOrganization } from "../../model/organization_store.ts";
 import { passingDays, type RuleRow } from "../../model/rules.ts";
 import { Button, CopyButton, StateMark, Time } from "../basics.tsx";
-import type { DecisionDraft } from "../decisions/decide_dialog.tsx";
+import { decisionTexts, type DecisionDraft } from "../decisions/decide_dialog.tsx";
 import { useLifetime } from "../hooks.ts";
 import { Days, sinceText } from "./days.tsx";
 
@@ -114,6 +114,10 @@ function FindingLine({ finding, decisions, onDecide }: FindingLineProps) {
   const isFailing = state === "fail";
   const decision = decisions.ofFinding(finding);
   const waiver = decision?.kind === "waiver" ? decision : null;
+  const kind = isFailing ? "waiver" : "attestation";
+  const label = decision === null ? `${decisionTexts[kind].button}…` : "Renew…";
+  // Leaves out what a file decides, which is renewed there.
+  const isOpen = decision === null || (decision.id !== undefined && decision.kind === kind);
   return (
     <li class="finding" id={`finding-${finding.fingerprint}`}>
       <p class="row wrap">
@@ -144,11 +148,8 @@ function FindingLine({ finding, decisions, onDecide }: FindingLineProps) {
         </details>
       )}
       <div class="row wrap">
-        {onDecide !== undefined && isFailing && waiver === null && (
-          <Button look="small" label="Waive…" onClick={() => onDecide({ kind: "waiver", finding })} />
-        )}
-        {onDecide !== undefined && finding.status === "MANUAL" && decision === null && (
-          <Button look="small" label="Attest…" onClick={() => onDecide({ kind: "attestation", finding })} />
+        {onDecide !== undefined && isOpen && (isFailing || finding.status === "MANUAL") && (
+          <Button look="small" label={label} onClick={() => onDecide({ kind, finding })} />
         )}
         {decision?.id !== undefined && (
           <a class="button small" href="#/decisions">
