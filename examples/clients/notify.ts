@@ -15,8 +15,9 @@ for await (const event of follow<TenantEvents>(new URL("/api/v1/event-stream", S
 })) {
   if (event.type !== "finding.updated" || !isWorse(event.data)) continue;
   const body = JSON.stringify({ text: toText(event.data) });
-  const response = await fetch(SLACK_URL, { method: "POST", headers: { "content-type": "application/json" }, body });
-  if (!response.ok) console.error(`Slack answered ${response.status}`);
+  const request = fetch(SLACK_URL, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const answer = await request.then(({ ok, status }) => ok || status).catch((error: unknown) => error);
+  if (answer !== true) console.error("Slack did not take it:", answer);
 }
 
 function isWorse({ from, from_waived, to, to_waived, cause }: FindingUpdated): boolean {
