@@ -31,9 +31,9 @@ function namesOf({ check, vuln_id: vulnId, stig_id: stigId, rule_id: ruleId }: R
   return [check, vulnId, stigId, ruleId];
 }
 
-/** The V-number of a check's rule, as people read it; the name itself where the STIG has no such check. */
+/** The V-number of a check's rule, as people read it, also of `v_299999`, which only another revision has; any other name as it is. */
 export function vulnIdOf(check: string): string {
-  return stigRuleNames.find((rule) => rule.check === check)?.vuln_id ?? check;
+  return stigRuleNames.find((rule) => rule.check === check)?.vuln_id ?? check.replace(/^v_(?=\d+$)/, "V-");
 }
 
 /** The check's name for any name of a rule of the STIG; other names stay as they are. */

@@ -113,7 +113,7 @@ function listChecks(checks: readonly CatalogCheck[]): string {
 }
 
 /** `explain CHECK`: what it examines, why, how to fix it in the console, which API fields decide. */
-export function explainCheck(check: CatalogCheck): string {
+function explainCheck(check: CatalogCheck): string {
   const { rule, explanation, decidingFields, parameters, unjudged } = check;
   const judged = [
     ["What a PASS rests on", ...explanation.rests_on.map((text) => `- ${text.replaceAll("`", "")}`)],
@@ -133,7 +133,7 @@ export function explainCheck(check: CatalogCheck): string {
     // The text that the check was written for, next to the one of this revision.
     ...(known === null ? [] : [[`DISA's check in ${own}`, known.check_text]]),
     ...(known === null ? [] : [[`DISA's fix in ${own}`, known.fix_text]]),
-  ].map(([title, ...lines]) => [title, ...lines.map(indent)].join("\n"));
+  ].map(([title, ...lines]) => [title, ...lines.map((line) => line.replaceAll(/^/gm, "  "))].join("\n"));
   const head = [`${rule.vuln_id} ${levelOf(rule)}\n${rule.title}`, `${rule.stig_id} · ${rule.rule_id}`];
   return `${[...head, ...sections].join("\n\n")}\n`;
 }
@@ -147,11 +147,4 @@ function describeParameter(parameter: Parameter): string {
   const { name, unit, stigValue } = parameter;
   if (parameter.kind === "list") return `${name}: ${parameter.stigValue.join(" or ")} in the STIG; fewer are stricter`;
   return `${name}: ${String(stigValue)} ${unit} in the STIG; ${parameter.stricter} is stricter`;
-}
-
-function indent(text: string): string {
-  return text
-    .split("\n")
-    .map((line) => `  ${line}`)
-    .join("\n");
 }

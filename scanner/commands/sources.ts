@@ -6,6 +6,7 @@ import { parseJsonObject } from "../../shared/json.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { ContentError, UsageError } from "../../shared/usage_error.ts";
+import { builtIn } from "../catalog/catalog.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { maxReportBytes, parseReport } from "../reports/read_report.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
@@ -55,7 +56,10 @@ export async function openSource(command: CommandName, flags: Flags, io: Command
   const evidence = await readEvidence({ option: "the run", file: newest.evidence });
   const report = { option: "the run", file: newest.report, maxBytes: maxReportBytes };
   const stored = await readOptionFile(report, parseJsonObject);
-  return { settings, ...evidence, id: v.is(reportWithId, stored) ? stored.scan.id : null };
+  const { benchmark = own, scan } = v.is(keptReport, stored) ? stored : {};
+  if (settings.benchmark === null && benchmark !== own)
+    writeLines(io, `The run was judged by ${benchmark}, and here it is by ${own}: name its revision with --benchmark`);
+  return { settings, ...evidence, id: scan?.id ?? null };
 }
 
 /** Throws `UsageError` where `--fresh` asks for a scan although something else to use is named. */
@@ -63,7 +67,8 @@ export function refuseFresh({ fresh }: Flags, named: string): void {
   if (fresh === true) throw new UsageError([`--fresh scans the organization, and ${named}: expected one of them`]);
 }
 
-const reportWithId = v.object({ scan: v.object({ id: v.string() }) });
+const own = builtIn.benchmark.id;
+const keptReport = v.object({ benchmark: v.optional(v.string()), scan: v.object({ id: v.string() }) });
 
 /** Scans the organization, and keeps the run: whole, so that every other command can use it. */
 async function scanNow(settings: ConnectedSettings, io: CommandIo): Promise<Source> {
@@ -110,14 +115,16 @@ export function readSaved(source: NamedFile): Promise<Report | Evidence> {
   });
 }
 
-/** Evaluates evidence offline. Unless checks are named, one whose evidence was not collected is left out. */
+/** Evaluates evidence offline. Unless checks are named, one whose evidence was not collected is left out; a rule without a check needs none. */
 export function evaluateSource(
   { document, settings }: Source,
   { checks, isNamed, orgPolicy }: Rules,
   io: CommandIo,
 ): FinishedScan {
   const trace = createTrace(settings, (line) => writeLines(io, line));
-  const selected = isNamed ? checks : checks.filter(({ name }) => document.checks.includes(name));
+  const selected = checks.filter(
+    ({ name, unjudged }) => isNamed || document.checks.includes(name) || unjudged?.reason === "not_automated",
+  );
   const { engine, org_url: orgUrl } = document.scan;
   const context = toContext({ engine, orgUrl, evaluatedAt: document.evaluated_at, orgPolicy });
   const results = selected.map((check) => evaluateTraced(check, document.artifacts, { context, trace }));

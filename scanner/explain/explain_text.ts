@@ -15,8 +15,7 @@ export function explanationText(explained: OrgExplanation, width: number): strin
       ...findingLines(finding).map((line) => `  ${line}`),
     ]),
     ...(more > 0 ? ["", `and ${countOf(more, "more finding")}: see scanstream report`] : []),
-    "",
-    "Read with",
+    ...(read.length === 0 ? [] : ["", "Read with"]),
     ...read.map(({ request, at, state }) => `  ${request} at ${at}${state === "obtained" ? "" : ` (${state})`}`),
   ];
   return fitText(`${lines.join("\n")}\n`, width);

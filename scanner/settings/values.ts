@@ -1,4 +1,5 @@
 import { unescape } from "node:querystring";
+import { endOfExpiry } from "../../shared/decisions/expiry.ts";
 import { InvalidSetting } from "../../shared/environment_reader.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import type { Severity } from "../../shared/report.ts";
@@ -141,8 +142,9 @@ export async function organizationNames() {
 }
 
 export function parseTime(text: string): string {
-  if (!Number.isNaN(Date.parse(text))) return text;
-  throw new InvalidSetting(`${quoted([text])}: expected a time such as 2026-01-31 or 2026-01-31T12:00:00Z`);
+  // A time without its zone would be another one on another machine.
+  if (!Number.isNaN(endOfExpiry(text))) return text;
+  throw new InvalidSetting(`${quoted([text])}: expected a day such as 2026-01-31, or 2026-01-31T12:00:00Z`);
 }
 
 function quoted(items: readonly string[]): string {

@@ -39,15 +39,15 @@ export function revisionText(benchmark: string | null): string | null {
   return /-(v\d+r\d+)$/.exec(benchmark ?? "")?.[1]?.toUpperCase() ?? null;
 }
 
-/** `V-273186`; the check's name where the catalog does not have it. */
+/** `V-273186`, also of `v_273186`, which only another revision has; any other check's name as it is. */
 export function vulnIdOf(check: string): string {
-  return findCheck(check)?.vuln_id ?? check;
+  return findCheck(check)?.vuln_id ?? check.replace(/^v_(?=\d+$)/, "V-");
 }
 
 /** `CAT I V-273186`; the check's name where the catalog does not have it. */
 export function ruleIds(check: string): string {
   const rule = findCheck(check);
-  return rule === null ? check : `${categoryNames[rule.severity]} ${rule.vuln_id}`;
+  return rule === null ? vulnIdOf(check) : `${categoryNames[rule.severity]} ${rule.vuln_id}`;
 }
 
 /** DISA's title, as a part of a sentence; the check's name as words where the catalog does not have it. */
