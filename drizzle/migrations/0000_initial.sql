@@ -145,6 +145,7 @@ CREATE TABLE "observations" (
 	"organization_id" uuid NOT NULL,
 	"run_id" uuid NOT NULL,
 	"kind" text NOT NULL,
+	"benchmark" text,
 	"began" timestamp (3) with time zone NOT NULL,
 	"known_from" timestamp (3) with time zone NOT NULL,
 	"known_to" timestamp (3) with time zone NOT NULL,

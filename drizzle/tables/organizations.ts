@@ -32,6 +32,7 @@ export const observations = pgTable(
     /** The scan or the monitor, which may be deleted since. */
     runId: uuid("run_id").notNull(),
     kind: text("kind").$type<"scan" | "monitor">().notNull(),
+    benchmark: text("benchmark"),
     /** When the run first saw anything. */
     began: instant("began").notNull(),
     knownFrom: instant("known_from").notNull(),

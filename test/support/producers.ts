@@ -22,10 +22,10 @@ export function createProducer(url: string, apiKey: string) {
     register,
 
     /** A scan that has completed with these findings. */
-    async scanned(findings: readonly NewFinding[], { org_url = "https://acme.okta.com" } = {}) {
+    async scanned(findings: readonly NewFinding[], { org_url = "https://acme.okta.com", benchmark = "v1r2" } = {}) {
       const verdicts = findings.map(({ check, status, reason = null }) => ({ check, status, reason }));
       const rules = [...Map.groupBy(verdicts, ({ check }) => check).values()].map(worstVerdict);
-      const scan = await register({ org_url, checks_total: rules.length });
+      const scan = await register({ org_url, benchmark, checks_total: rules.length });
       await scan.store(findings);
       await scan.end("completed", countStates(rules));
       return scan;

@@ -57,7 +57,7 @@ function requireRoomFor(results: Results): void {
  * results that are too many.
  */
 export async function observeScan(db: TenantDatabase, scan: ScanRow): Promise<void> {
-  const { id, tenantId, orgUrl, status, createdAt, startedAt, endedAt: knownTo } = scan;
+  const { id, tenantId, orgUrl, status, benchmark, createdAt, startedAt, endedAt: knownTo } = scan;
   if (status !== "completed" || knownTo === null) return;
   const organizationId = await registerOrganization(db, tenantId, orgUrl);
   if (organizationId === null) return;
@@ -66,7 +66,8 @@ export async function observeScan(db: TenantDatabase, scan: ScanRow): Promise<vo
   const times = { began: knownFrom, knownFrom, knownTo, movedAt: knownFrom };
   const results = await resultsOf(db, id);
   requireRoomFor(results);
-  await db.insert(observations).values({ tenantId, organizationId, runId: id, kind: "scan", ...times, results });
+  const run = { tenantId, organizationId, runId: id, kind: "scan", benchmark } as const;
+  await db.insert(observations).values({ ...run, ...times, results });
 }
 
 /** The results of the rules of a scan. Advisory findings count only where a rule has no others. */
@@ -126,7 +127,7 @@ const maxRecent = 50;
 
 async function addMoments(
   db: TenantDatabase,
-  { id: runId, tenantId, orgUrl }: MonitorRow,
+  { id: runId, tenantId, orgUrl, benchmark }: MonitorRow,
   moments: readonly { readonly at: number; readonly moved: Results }[],
   longestMs: number,
 ): Promise<void> {
@@ -161,6 +162,7 @@ async function addMoments(
         organizationId,
         runId,
         kind: "monitor" as const,
+        benchmark,
         began: rows[0]?.began ?? new Date(known[0]?.from ?? from),
         knownFrom: new Date(from),
         knownTo: new Date(to),

@@ -61,8 +61,11 @@ export function presentResults({
   // A monitor that runs knows the present, and a scan no more than the time until its end.
   const runs = seen.map((run) => (run.runId === liveId ? { ...run, to: Infinity } : run));
   const latestLast = runs.toSorted((one, other) => one.to - other.to || one.began - other.began);
+  const revision = latestLast.at(-1)?.benchmark ?? null;
+  // A rule that only another revision of the STIG has would stay as it was.
+  const isOther = ({ benchmark }: SeenRun) => benchmark !== null && revision !== null && benchmark !== revision;
   const results = latestLast.flatMap((run) =>
-    Object.entries(run.results).map(([check, result]) => [check, { ...result, run }] as const),
+    isOther(run) ? [] : Object.entries(run.results).map(([check, result]) => [check, { ...result, run }] as const),
   );
   return new Map(results.filter(([, { reason }]) => reason !== "interrupted"));
 }

@@ -55,6 +55,7 @@ const everyRule = sql`${sql.param(stigRuleNames.map(({ check }) => check))}::tex
 
 export interface SeenRun extends RunObservation {
   readonly kind: "scan" | "monitor";
+  readonly benchmark: string | null;
   /** False: the scan was deleted. */
   readonly isKept: boolean;
 }
@@ -69,7 +70,7 @@ const seenOf = (monitorId: SQL) =>
     select *, row_number() over (order by known_to desc) as place ${ofKind("scan")} limit
       case when (select jsonb_exists_all(results, ${everyRule}) ${ofKind("scan")} limit 1) then 1 else ${maxScans}::integer end
   ), newest as (select array(select jsonb_object_keys(results) from scan where place = 1) as rules)
-  select coalesce(json_agg(json_build_object('runId', run_id, 'kind', kind, 'began', ${toMs(sql`began`)},
+  select coalesce(json_agg(json_build_object('runId', run_id, 'kind', kind, 'benchmark', benchmark, 'began', ${toMs(sql`began`)},
     'from', ${toMs(sql`known_from`)}, 'to', ${toMs(sql`known_to`)}, 'results', case place when 1 then results else results - rules end,
     'isKept', exists (select from scans where scans.tenant_id = seen.tenant_id and scans.id = run_id)
   ) order by kind desc, place) filter (where place = 1 or results - rules <> '{}'), '[]')::text

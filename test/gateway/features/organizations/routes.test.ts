@@ -41,6 +41,9 @@ test("an organization is the lower-case origin of an address, and its row says w
   const host = aHost();
   const passing = [idle, "V-273193"].map((check) => ({ check, status: "PASS" }) as const);
   await scan(`https://${host.toUpperCase()}:443/app?x=1`, ...passing);
+  const ofNext = buildFinding({ check: "v_299999", status: "PASS" });
+  await producer.scanned([ofNext], { org_url: `https://${host}`, benchmark: "v1r3" });
+  expect(await organizationOf(`https://${host}`)).toMatchObject({ pass: 1, fail: 0 });
   const last = await scan(
     `https://${host}`,
     { check: "OKTA-APP-000020" },
