@@ -570,7 +570,7 @@ AS $$
 $$;
 --> statement-breakpoint
 -- One step of a tenant's deletion, here because the application may not delete an audit trail: every table with a tenant_id, those first that no other refers to. Members and keys go with
--- the tenant in the last step, so that whoever began can go on. Null: the tenant is not there under this name.
+-- the tenant in the last step, so that whoever began can go on. Null: the tenant has another name.
 CREATE FUNCTION scanstream.delete_tenant(wanted_name text, max_rows integer) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -582,6 +582,9 @@ DECLARE
   removed integer;
   left_over integer := max_rows;
 BEGIN
+  -- One at a time: a second deletion would find its rows gone, take them for the last, and delete all the others in one statement.
+  PERFORM FROM public.tenants WHERE id = tenant FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN 'deleted'; END IF;
   IF NOT EXISTS (SELECT FROM public.tenants WHERE id = tenant AND name = wanted_name) THEN RETURN NULL; END IF;
   FOR target IN
     SELECT t.oid FROM pg_class AS t JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped

@@ -16,11 +16,12 @@ export async function deleteInBatches<Answer>(step: () => Promise<Answer | null>
   }
 }
 
-/** Deletes rows that fulfil the condition, a bounded number; true: there may be more. */
+/** Deletes rows that fulfil the condition, a bounded number; true: there may be more, also where another deletion took these. */
 export async function deleteSome(db: TenantDatabase, table: PgTable, condition: SQL): Promise<boolean> {
   const { rows } = await db.execute(sql`
-    delete from ${table} where ctid = any (array(select ctid from ${table} where ${condition} limit ${maxDeletedRows}::integer))
-    returning 1`);
+    with found as materialized (select ctid from ${table} where ${condition} limit ${maxDeletedRows}::integer),
+      deleted as (delete from ${table} where ctid = any (array(select ctid from found)))
+    select 1 from found`);
   return rows.length >= maxDeletedRows;
 }
 

@@ -115,10 +115,11 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
     return deleteInBatches(() =>
       write(async (db) => {
         if (await deleteSome(db, details.table, eq(details.owner, runId))) return null;
+        // Locked before the run, as a batch that is published locks them: neither waits for the other in turn.
+        await deleteNumbering(db, [runChannel(kind, await select(db, runId))]);
         // Another deletion may have been first, and its producer may have made a new one.
         const isEnded = and(eq(id, runId), isNotNull(endedAt));
         const row = require(await typed(db.delete(table).where(isEnded).returning()));
-        await deleteNumbering(db, [runChannel(kind, row)]);
         await auditRows(db, `${name}.deleted`, table, [row]);
         return row;
       }),

@@ -1,4 +1,6 @@
+import { sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import { write } from "../../../../drizzle/transactions.ts";
 import { deletingByAge } from "../../../../gateway/features/retention.ts";
 import { runTasks } from "../../../../gateway/features/features.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
@@ -30,7 +32,7 @@ const rowsOf = (id: string) =>
     id,
   );
 
-test("DELETE takes a scan with its report and more findings than a step deletes; a second time 404", async () => {
+test("DELETE takes a scan with its report and more findings than a step deletes, also twice at once while its producer goes on", async () => {
   const id = await fullScan("completed");
   await owner(
     `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
@@ -38,10 +40,20 @@ test("DELETE takes a scan with its report and more findings than a step deletes;
     gateway.acme.id,
     id,
   );
-  expect((await send("DELETE", `/scans/${id}`)).status).toBe(204);
+  // In the order of a batch that is published: the channel's numbers, then the run.
+  const { deletions } = await write(gateway.database, { tenantId: gateway.acme.id }, async (db) => {
+    const numbers = sql`update published set last_n = last_n where channel like ${`%:${id}`} returning pg_backend_pid() as pid`;
+    const { rows } = await db.execute<{ pid: number }>(numbers);
+    const begun = [send("DELETE", `/scans/${id}`), send("DELETE", `/scans/${id}`)];
+    const waiting = "select count(*) > 0 from pg_stat_activity where $1 = any (pg_blocking_pids(pid))";
+    await expect.poll(() => owner(waiting, rows[0]?.pid)).toEqual([[true]]);
+    await db.execute(sql`select from scans where id = ${id}::uuid for no key update`);
+    return { deletions: begun };
+  });
+  const statuses = (await Promise.all(deletions)).map(({ status }) => status);
+  expect(statuses.toSorted()).toEqual([204, 404]);
   expect(await rowsOf(id)).toEqual([[0, 0, 0]]);
   expect(await owner("select action from audit_events where target_id = $1", id)).toEqual([["scan.deleted"]]);
-  expect((await send("DELETE", `/scans/${id}`)).status).toBe(404);
 });
 
 describe("RETENTION_DAYS", () => {
