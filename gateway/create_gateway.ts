@@ -129,7 +129,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
     ...createPublisher(broker),
     streams: manager,
     authenticator: createAuthenticator({
-      jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth),
+      jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth, log),
       streamTokens,
       findApiKey: (hash, request) => findApiKey(database, hash, accountOf(request).holder),
       hashKey: (apiKey) => hash("sha256", apiKey, "hex"),

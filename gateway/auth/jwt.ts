@@ -14,9 +14,11 @@ import {
 } from "jose";
 import { AppError, type LoginProblem } from "../../shared/app_error.ts";
 import { isUuid, lowerCaseUuids } from "../../shared/channel_name.ts";
+import { parseJsonObject } from "../../shared/json.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
 import { settingsError } from "../../shared/usage_error.ts";
 import type { IssuerOptions, Jwks } from "../config.ts";
+import { silentLog, type Log } from "../observability/log.ts";
 import type { Identity } from "./principal.ts";
 
 /** Checks a user's JWT. Rejects with `AppError` `not_authenticated`, or `unavailable` when no key can be had at all. */
@@ -56,14 +58,17 @@ export function tokenProblem(error: unknown): LoginProblem {
   return isUnsigned ? "signature" : "malformed";
 }
 
-/** Accepts the JWTs of the issuer. Rejects with `UsageError` for keys that cannot be imported. `elapsedMs` measures the age of fetched keys. */
+/**
+ * Accepts the JWTs of the issuer. Rejects with `UsageError` for keys that cannot be imported. `log` receives one line when keys cannot be
+ * fetched, with the cause, and one when they can be again. `elapsedMs` measures their age.
+ */
 export async function createIssuerVerifier(
   options: IssuerOptions,
-  nowMs = Date.now,
-  elapsedMs = () => performance.now(),
+  log: Pick<Log, "info" | "warn"> = silentLog,
+  { nowMs = Date.now, elapsedMs = () => performance.now() } = {},
 ): Promise<JwtVerifier> {
   const { issuer, audience, tenantClaim = "tenant_id" } = options;
-  const keys = "jwks" in options ? await createInlineKeys(options.jwks) : createRemoteKeys(options.url, elapsedMs);
+  const keys = "jwks" in options ? await createInlineKeys(options.jwks) : createRemoteKeys(options.url, log, elapsedMs);
   return {
     async verify(token) {
       const payload = await verifySignature(token, keys, {
@@ -99,7 +104,7 @@ const maxKeySetBytes = 1_048_576;
  * Keys fetched from the issuer, stale if it fails: an outage leaves the known keys in use. Without any it is `unavailable`
  * (503), as is a key id that is unknown while the issuer does not answer: neither means that the token is bad.
  */
-function createRemoteKeys(url: string, nowMs: () => number): KeySource {
+function createRemoteKeys(url: string, log: Pick<Log, "info" | "warn">, nowMs: () => number): KeySource {
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: fetchTimeoutMs,
     // Never by itself: jose would refuse known keys when a refresh fails, and make a rotated key wait for its cooldown.
@@ -120,8 +125,11 @@ function createRemoteKeys(url: string, nowMs: () => number): KeySource {
     try {
       await keys.reload();
       loadedAtMs = nowMs();
+      if (lastFailure !== null) log.info({}, "the issuer's signing keys can be fetched again");
       lastFailure = null;
     } catch (cause) {
+      if (lastFailure === null)
+        log.warn({ error: keysUnavailable(cause) }, "the issuer's signing keys are unavailable");
       lastFailure = cause;
     }
   }
@@ -200,7 +208,13 @@ function toIdentity(payload: JWTPayload, tenantClaim: string): Identity {
 /** Bounded, in place of jose's own. Redirects are not followed: they would let another server choose the keys. */
 const fetchKeySet: FetchImplementation = async (url, options) => {
   const response = await fetch(url, options);
-  if (response.status === 200) return new Response(await readBounded(response.body, maxKeySetBytes));
+  if (response.status === 200) {
+    const body = new TextDecoder().decode(await readBounded(response.body, maxKeySetBytes));
+    const keys = parseJsonObject(body)?.["keys"];
+    if (!Array.isArray(keys) || keys.length > 0) return new Response(body);
+    // Of an issuer that starts, or is broken: one that rotates its keys has others.
+    throw new Error("Cannot fetch the key set: the issuer answered with an empty one");
+  }
   await response.body?.cancel();
   throw new Error(`Cannot fetch the key set: the issuer answered with status ${response.status}`);
 };

@@ -109,7 +109,7 @@ async function openWorkerParts(options: WorkerOptions): Promise<Dependencies> {
     streams: createObjectStreams(streams, shardsPerTenant),
     authenticator: createAuthenticator({
       // There is no development key at the edge: without an issuer only API keys are accepted.
-      jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth),
+      jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth, log),
       streamTokens,
       findApiKey: (hash) => findApiKey(database, hash),
     }),

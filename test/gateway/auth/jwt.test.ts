@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from "jose";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createIssuerVerifier, type JwtVerifier } from "../../../gateway/auth/jwt.ts";
+import { createLog } from "../../../gateway/observability/log.ts";
 import { listen } from "../../support/listen.ts";
 import { audience, createIssuerKey, issuer, type IssuerKey } from "../../support/operator.ts";
 
@@ -20,7 +21,8 @@ beforeAll(async () => {
 
 function verifierOf(issuerKeys: readonly IssuerKey[], tenantClaim?: string): Promise<JwtVerifier> {
   const jwks = { keys: issuerKeys.map(({ publicJwk }) => ({ ...publicJwk })) };
-  return createIssuerVerifier({ jwks, issuer, audience, ...(tenantClaim && { tenantClaim }) }, () => nowMs);
+  const options = { jwks, issuer, audience, ...(tenantClaim && { tenantClaim }) };
+  return createIssuerVerifier(options, undefined, { nowMs: () => nowMs });
 }
 
 function sign(
@@ -110,22 +112,22 @@ describe("remote keys", () => {
   let served: { status: number; body: string } = { status: 200, body: "" };
   let requests = 0;
   let clockMs = nowMs;
+  let logged: string[] = [];
 
   async function startIssuer(...keys: readonly IssuerKey[]): Promise<JwtVerifier> {
     serve(...keys);
     requests = 0;
     clockMs = nowMs;
+    logged = [];
     const server = createServer((_request, response) => {
       requests += 1;
       response.writeHead(served.status, { "content-type": "application/json" }).end(served.body);
     });
     const { url, close } = await listen(server);
     onTestFinished(close);
-    return createIssuerVerifier(
-      { url: `${url}/jwks`, issuer, audience },
-      () => clockMs,
-      () => clockMs,
-    );
+    const clock = () => clockMs;
+    const log = createLog({ write: (line) => void logged.push(line) });
+    return createIssuerVerifier({ url: `${url}/jwks`, issuer, audience }, log, { nowMs: clock, elapsedMs: clock });
   }
 
   function serve(...keys: readonly IssuerKey[]): void {
@@ -151,18 +153,25 @@ describe("remote keys", () => {
     expect(requests).toBe(3);
   });
 
-  test("during an outage known keys stay in use, and an unknown key id is unavailable until the issuer is back", async () => {
-    const next = await createIssuerKey("ES256", "next");
-    const remote = await startIssuer(key);
-    await remote.verify(await tokenOf(key));
-    served = { status: 500, body: "" };
-    clockMs += 3_600_000;
-    await expect(remote.verify(await tokenOf(key))).resolves.toMatchObject({ id: "alice" });
-    await expect(remote.verify(await tokenOf(next))).rejects.toMatchObject({ code: "unavailable" });
-    serve(key, next);
-    clockMs += 1000;
-    await expect(remote.verify(await tokenOf(next))).resolves.toMatchObject({ id: "alice" });
-  });
+  test.each([
+    { status: 500, body: "" },
+    { status: 200, body: '{"keys": []}' },
+  ])(
+    "during an outage known keys stay in use, and an unknown key id is unavailable until the issuer is back",
+    async (broken) => {
+      const next = await createIssuerKey("ES256", "next");
+      const remote = await startIssuer(key);
+      await remote.verify(await tokenOf(key));
+      served = broken;
+      clockMs += 3_600_000;
+      await expect(remote.verify(await tokenOf(key))).resolves.toMatchObject({ id: "alice" });
+      await expect(remote.verify(await tokenOf(next))).rejects.toMatchObject({ code: "unavailable" });
+      serve(key, next);
+      clockMs += 1000;
+      await expect(remote.verify(await tokenOf(next))).resolves.toMatchObject({ id: "alice" });
+      expect(logged.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(["warn", "info"]);
+    },
+  );
 
   test("without any key an outage is unavailable, and over as soon as the issuer is back", async () => {
     const remote = await startIssuer(key);
