@@ -58,13 +58,10 @@ export function tokenProblem(error: unknown): LoginProblem {
   return isUnsigned ? "signature" : "malformed";
 }
 
-/**
- * Accepts the JWTs of the issuer. Rejects with `UsageError` for keys that cannot be imported. `log` receives one line when keys cannot be
- * fetched, with the cause, and one when they can be again. `elapsedMs` measures their age.
- */
+/** Accepts the JWTs of the issuer. Rejects with `UsageError` for keys that cannot be imported. `elapsedMs` measures the age of fetched keys. */
 export async function createIssuerVerifier(
   options: IssuerOptions,
-  log: Pick<Log, "info" | "warn"> = silentLog,
+  log: Pick<Log, "warn"> = silentLog,
   { nowMs = Date.now, elapsedMs = () => performance.now() } = {},
 ): Promise<JwtVerifier> {
   const { issuer, audience, tenantClaim = "tenant_id" } = options;
@@ -104,7 +101,7 @@ const maxKeySetBytes = 1_048_576;
  * Keys fetched from the issuer, stale if it fails: an outage leaves the known keys in use. Without any it is `unavailable`
  * (503), as is a key id that is unknown while the issuer does not answer: neither means that the token is bad.
  */
-function createRemoteKeys(url: string, log: Pick<Log, "info" | "warn">, nowMs: () => number): KeySource {
+function createRemoteKeys(url: string, log: Pick<Log, "warn">, nowMs: () => number): KeySource {
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: fetchTimeoutMs,
     // Never by itself: jose would refuse known keys when a refresh fails, and make a rotated key wait for its cooldown.
@@ -125,11 +122,10 @@ function createRemoteKeys(url: string, log: Pick<Log, "info" | "warn">, nowMs: (
     try {
       await keys.reload();
       loadedAtMs = nowMs();
-      if (lastFailure !== null) log.info({}, "the issuer's signing keys can be fetched again");
       lastFailure = null;
     } catch (cause) {
-      if (lastFailure === null)
-        log.warn({ error: keysUnavailable(cause) }, "the issuer's signing keys are unavailable");
+      // Requests go on with the keys that are known: nothing else says it before the next start.
+      if (lastFailure === null) log.warn({ error: keysUnavailable(cause) }, "no signing keys came from the issuer");
       lastFailure = cause;
     }
   }
@@ -212,7 +208,7 @@ const fetchKeySet: FetchImplementation = async (url, options) => {
     const body = new TextDecoder().decode(await readBounded(response.body, maxKeySetBytes));
     const keys = parseJsonObject(body)?.["keys"];
     if (!Array.isArray(keys) || keys.length > 0) return new Response(body);
-    // Of an issuer that starts, or is broken: one that rotates its keys has others.
+    // An issuer that rotates its keys has others: this one starts, or is broken.
     throw new Error("Cannot fetch the key set: the issuer answered with an empty one");
   }
   await response.body?.cancel();

@@ -71,10 +71,13 @@ describe("RETENTION_DAYS", () => {
   const age = (id: string, days: number, table = "scans") =>
     owner(`update ${table} set ended_at = now() - make_interval(days => $1) where id = $2::uuid`, days, id);
 
-  test("deletes what ended longer ago with all that belongs to it, and says so on the tenant's stream", async () => {
+  test("deletes scans and monitors that ended longer ago with all that belongs to them, and says so on the tenant's stream", async () => {
     const old = await fullScan("completed");
     const young = await fullScan("completed");
     const running = await fullScan();
+    const { id: monitor, store, update } = await producer.follow();
+    await store([aChange(), aChange()]);
+    await update({ status: "ended" });
     await age(old, 31);
     await age(young, 29);
     expect(await run(null)).toEqual([]);
@@ -85,18 +88,9 @@ describe("RETENTION_DAYS", () => {
     expect(await rowsOf(young)).toEqual([[1, 2, 1]]);
     expect(await rowsOf(running)).toEqual([[1, 2, 1]]);
     expect(await owner("select action from audit_events where target_id = $1", old), "nobody did it").toEqual([]);
-  });
-
-  test("deletes monitors that ended longer ago, with their changes", async () => {
-    const { id, store, update } = await producer.follow();
-    await store([aChange(), aChange()]);
-    await update({ status: "ended" });
-    await run(30);
-    expect((await send("GET", `/monitors/${id}`)).status).toBe(200);
-    await age(id, 31, "monitors");
-    const published = await run(30);
-    expect(published.join()).toContain(`{"type":"monitor.end","data":{"monitor_id":"${id}","reason":"deleted"}}`);
-    expect((await send("GET", `/monitors/${id}`)).status).toBe(404);
-    expect(await owner("select count(*)::int from changes where monitor_id = $1::uuid", id)).toEqual([[0]]);
+    await age(monitor, 31, "monitors");
+    expect((await run(30)).join()).toContain(`{"monitor_id":"${monitor}","reason":"deleted"}`);
+    expect((await send("GET", `/monitors/${monitor}`)).status).toBe(404);
+    expect(await owner("select count(*)::int from changes where monitor_id = $1::uuid", monitor)).toEqual([[0]]);
   });
 });
