@@ -204,15 +204,13 @@ function toIdentity(payload: JWTPayload, tenantClaim: string): Identity {
 /** Bounded, in place of jose's own. Redirects are not followed: they would let another server choose the keys. */
 const fetchKeySet: FetchImplementation = async (url, options) => {
   const response = await fetch(url, options);
-  if (response.status === 200) {
-    const body = new TextDecoder().decode(await readBounded(response.body, maxKeySetBytes));
-    const keys = parseJsonObject(body)?.["keys"];
-    if (!Array.isArray(keys) || keys.length > 0) return new Response(body);
-    // An issuer that rotates its keys has others: this one starts, or is broken.
-    throw new Error("Cannot fetch the key set: the issuer answered with an empty one");
-  }
-  await response.body?.cancel();
-  throw new Error(`Cannot fetch the key set: the issuer answered with status ${response.status}`);
+  const body = new TextDecoder().decode(await readBounded(response.body, maxKeySetBytes));
+  const keys = parseJsonObject(body)?.["keys"];
+  // Of an issuer that starts, or is broken: one that rotates its keys has others.
+  const isEmpty = Array.isArray(keys) && keys.length === 0;
+  if (response.status === 200 && !isEmpty) return new Response(body);
+  const answer = isEmpty ? "with an empty one" : `with status ${response.status}`;
+  throw new Error(`Cannot fetch the key set: the issuer answered ${answer}`);
 };
 
 async function isUsable(key: Readonly<Record<string, unknown>>): Promise<boolean> {
