@@ -57,14 +57,11 @@ export function toFindingUpdated(monitorId: string, change: NewChange): FindingU
 /** Returns what the history needs of such an event, with what the event has of the log's events. */
 export function toMovedFinding(update: FindingUpdated) {
   const { check, to, cat, seen_at, not_before, cause, event_types: types, event_objects: objects, actors } = update;
+  const severity = parseSeverity(cat) ?? ("medium" as const);
   return {
     check,
     to: to === null ? null : { status: to, reason: update.to_reason },
-    rule: {
-      status: update.rule_status,
-      reason: update.rule_reason,
-      severity: parseSeverity(cat) ?? ("medium" as const),
-    },
+    rule: { status: update.rule_status, reason: update.rule_reason, severity },
     seen_at,
     not_before,
     cause,

@@ -20,6 +20,8 @@ export function findRule<Rule extends RuleNames>(name: string, rules: readonly R
 
 /** Message for a name that no rule has, with the nearest one where one is near. */
 export function unknownRule(name: string, rules: readonly RuleNames[], otherwise: string): string {
+  if (findRule(name, stigRuleNames) !== null)
+    return `${JSON.stringify(name)} is no rule of the chosen revision of the STIG`;
   const wanted = name.trim().toLowerCase();
   const names = new Map(rules.flatMap(namesOf).map((candidate) => [candidate.toLowerCase(), candidate]));
   const nearest = nearestName(wanted, [...names.keys()]);
