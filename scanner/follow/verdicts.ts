@@ -81,7 +81,9 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
       // A check that was not judged before: its findings are not changes.
       const isNew = !judged.has(name);
       judged.add(name);
-      const moves = isNew ? all : all.filter(isMoved);
+      const moves = isNew
+        ? all.map((move) => (move.to === null ? move : { ...move, from: null }))
+        : all.filter(isMoved);
       if (moves.length === 0) continue;
       const explain = isNew ? () => firstState : explainer(round, needs);
       const rule = { ...ruleVerdict(known), severity: stigRule.severity };

@@ -128,7 +128,7 @@ describe("a follower", () => {
     expect(fewer.lines.every(({ to, rule }) => to === null && rule.reason === "interrupted")).toBe(true);
     const other = start({ once: true, checks, benchmark: "okta-idaas-stig-v1r1" });
     await other.finished;
-    expect(other.lines).toMatchObject([{ check: fips, cause: "start" }]);
+    expect(other.lines).toMatchObject([{ check: fips, cause: "start", from: null }]);
   });
 
   it("begins with a new state where the one of before is damaged, and says so; only its owner may read it", async () => {
