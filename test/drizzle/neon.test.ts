@@ -4,6 +4,7 @@ import { scans } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { readOne } from "../../drizzle/transactions.ts";
 import { startNeonProxy } from "../support/neon_proxy.ts";
+import { patient } from "../support/postgres.ts";
 import { openOnNeon } from "./open_databases.ts";
 import { describeOutages } from "./outage_suite.ts";
 import { describeQueries } from "./query_suite.ts";
@@ -13,7 +14,7 @@ const modes = {
   "Neon, a connection a transaction": {},
   "Neon, with kept connections": { keepsConnections: true },
 };
-const open = (mode = {}) => openOnNeon((url, endpoint) => createNeonDatabase(url, { endpoint, ...mode }));
+const open = (mode = {}) => openOnNeon((url, endpoint) => createNeonDatabase(url, { ...patient, endpoint, ...mode }));
 
 for (const [name, mode] of Object.entries(modes)) {
   describeQueries(name, () => open(mode));

@@ -3,7 +3,7 @@ import type { Database } from "../../drizzle/database.ts";
 import { startNeonProxy } from "../support/neon_proxy.ts";
 import { watchedQueries } from "../support/watched_database.ts";
 import { openTestPglite } from "../support/pglite.ts";
-import { createTestDatabase } from "../support/postgres.ts";
+import { createTestDatabase, patient } from "../support/postgres.ts";
 
 /** A migrated database of a suite's own, reached as its owner over one driver. */
 export interface OpenDatabase {
@@ -18,7 +18,7 @@ export async function openPglite(): Promise<OpenDatabase> {
 
 /** One connection, so that the state of one transaction would leak into the next. */
 export function openPg() {
-  return openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1, logger: watchedQueries }));
+  return openOnPostgres((url) => createPgDatabase(url, { ...patient, maxConnections: 1, logger: watchedQueries }));
 }
 
 export async function openOnPostgres(connect: (ownerUrl: string) => Database | Promise<Database>) {

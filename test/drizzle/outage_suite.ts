@@ -6,7 +6,7 @@ import { scans } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { ping, write } from "../../drizzle/transactions.ts";
 import { unavailability } from "../broker_contract/broker_harness.ts";
-import { asAdmin, createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { asAdmin, createTestDatabase, patient, type TestDatabase } from "../support/postgres.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
 import { randomHash, type SeededTenant, seedTenant } from "./seed.ts";
 
@@ -23,8 +23,6 @@ export interface Front {
 }
 
 const timeouts = { connectTimeoutMs: 1_000, statementTimeoutMs: 1_000 };
-/** Serves tests that do not wait for the timeout: a busy machine connects late. */
-const patient = { connectTimeoutMs: 20_000, statementTimeoutMs: 20_000 };
 const wellAgainMs = 60_000;
 
 /** Whatever is wrong with the database: `unavailable`, never a hang, never rows; and well again afterwards. */

@@ -19,7 +19,7 @@ await cp(join(root, "package.json"), join(folder, "package.json"));
 await symlink(join(root, "node_modules"), join(folder, "node_modules"));
 
 function start(program: string) {
-  return startBinary(process.execPath, [program], { cwd, env: { PORT: "0" } });
+  return startBinary(process.execPath, ["--liftoff-only", program], { cwd, env: { PORT: "0" } });
 }
 
 async function getJson(url: string, accessToken?: string): Promise<Record<string, unknown>> {

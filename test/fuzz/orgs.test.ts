@@ -136,8 +136,9 @@ const knownExceptions: readonly (readonly [violation: RegExp, reason: string])[]
 ];
 
 test("generated organizations keep what holds of all", { timeout: 600_000 + orgs * 1000 }, async () => {
-  const random = createRandom(fuzzed(orgs).seed);
-  const generate = createOrgGenerator(random);
+  const { seed } = fuzzed(orgs);
+  const generate = createOrgGenerator(createRandom(seed));
+  const random = createRandom(seed + 1);
   const violations = new Map<string, string>();
   const tried = new Map<string, number>();
   const statuses = new Map<string, Set<Status>>();
@@ -146,6 +147,8 @@ test("generated organizations keep what holds of all", { timeout: 600_000 + orgs
   for (let number = 0; number < orgs; number++) {
     const org = generate();
     const scan = await scanned(org);
+    // Whatever the probe reads is refused here.
+    if ("notScanned" in scan) continue;
     const before = resultsOf(scan);
     expect([...before.keys()]).toEqual(catalog.map(({ name }) => name));
     for (const problem of planProblems(scan, changed)) violations.set(problem, "planned");
@@ -155,7 +158,7 @@ test("generated organizations keep what holds of all", { timeout: 600_000 + orgs
       statuses.set(result.check, (statuses.get(result.check) ?? new Set()).add(result.automated ?? result.status));
     }
     // Plans and verdicts need more organizations than the invariants, each of which takes another scan.
-    if (number % 2 > 0) continue;
+    if (number % 4 > 0) continue;
     for (const [name, tryOn] of Object.entries(invariants)) {
       const trial = tryOn(org, random);
       if (trial === null) continue;
@@ -170,7 +173,7 @@ test("generated organizations keep what holds of all", { timeout: 600_000 + orgs
     }
   }
 
-  for (const name of Object.keys(invariants)) expect(tried.get(name) ?? 0, name).toBeGreaterThan(orgs / 8);
+  for (const name of Object.keys(invariants)) expect(tried.get(name) ?? 0, name).toBeGreaterThan(orgs / 12);
   for (const { name } of catalog) {
     // A SIEM that pulls the System Log can always be attested.
     const fails = name === "systemlog_streaming_enabled" ? [] : ["FAIL"];

@@ -1,7 +1,7 @@
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { executeAdmin } from "../../gateway/operator/operations.ts";
 import { startNeonProxy } from "./neon_proxy.ts";
-import { createTestDatabase } from "./postgres.ts";
+import { createTestDatabase, patient } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
 import { createIssuerKey, createOperator, issuerEnvironment } from "./operator.ts";
 import { startTcpProxy } from "./tcp_proxy.ts";
@@ -41,9 +41,7 @@ export async function startEdgeBackends() {
     DATABASE_URL: databaseUrl.href,
     REDIS_URL: `redis://127.0.0.1:${redisNetwork.port}`,
   };
-  // Patient, because every case creates tenants while others keep the machine busy.
-  const timeoutMs = 30_000;
-  const owner = createPgDatabase(database.ownerUrl, { connectTimeoutMs: timeoutMs, statementTimeoutMs: timeoutMs });
+  const owner = createPgDatabase(database.ownerUrl, patient);
   const operator = createOperator((operation, args) => executeAdmin({ database: owner }, operation, args), issuerKey);
 
   return {

@@ -39,6 +39,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return services[service as SharedService](argument);
   });
   const server = createServer(({ url = "" }, response) => {
+    // A kept connection may end in the instant in which the next request is sent on it.
+    response.setHeader("connection", "close");
     void answer(url.slice(1)).then(
       (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),

@@ -18,6 +18,9 @@ import { untilLine } from "./until_line.ts";
 export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
 
+/** Timeouts of a database of a test that waits for none: a busy machine connects late. */
+export const patient = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000 };
+
 const ownerName = "scanstream_owner";
 const appLoginName = "scanstream_login";
 const templateName = "scanstream_template";

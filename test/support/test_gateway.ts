@@ -12,6 +12,7 @@ import type { Environment } from "../../shared/environment_reader.ts";
 import { openOnPostgres } from "../drizzle/open_databases.ts";
 import { createIssuerKey, createOperator, issuerEnvironment, type IssuerKey } from "./operator.ts";
 import { openTestPglite } from "./pglite.ts";
+import { patient } from "./postgres.ts";
 import { temporaryFolder } from "./temporary_folder.ts";
 import { runSql, watchedQueries } from "./watched_database.ts";
 
@@ -22,7 +23,9 @@ export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 /** PostgreSQL in this process for a fast test and for a program; the run's server, which costs less CPU time, for other tests. */
 export async function openTestDatabase(): Promise<Database> {
   if (process.env["TEST_SPEED"] === "fast" || process.env["VITEST"] === undefined) return openTestPglite();
-  const { database, close } = await openOnPostgres((url) => createPgDatabase(url, { logger: watchedQueries }));
+  const { database, close } = await openOnPostgres((url) =>
+    createPgDatabase(url, { ...patient, logger: watchedQueries }),
+  );
   return { ...database, close };
 }
 

@@ -17,7 +17,7 @@ export interface Digest {
   readonly faults: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** `P3fa F09c …`, in the order of `checks`. */
   readonly generated: { readonly checks: string; readonly orgs: Readonly<Record<string, string>> };
-  /** The cases that show each recorded organization, fault, path and kind of row twice. */
+  /** The cases that show each recorded organization, fault, path and kind of row. */
   readonly daily: readonly string[];
 }
 
@@ -92,15 +92,20 @@ function hashOf(rows: readonly string[], length: number): string {
   return hash("sha256", rows.join("\n"), "base64url").slice(0, length);
 }
 
-/** Rows that differ only in words with a digit, as ids and limits, are of one kind. */
+/** The fewest cases that show each kind, those that show most first. Rows that differ only in names, ids and limits are of one kind. */
 function dailyOf(cases: ReadonlyMap<string, readonly string[]>): readonly string[] {
-  const times = new Map<string, number>();
-  return [...cases].flatMap(([title, rows]) => {
-    const kinds = new Set([...title.split(" "), ...rows].map((text) => text.replaceAll(/\b\w*\d[\w.:-]*/g, "#")));
-    if ([...kinds].every((kind) => (times.get(kind) ?? 0) >= 2)) return [];
-    for (const kind of kinds) times.set(kind, (times.get(kind) ?? 0) + 1);
-    return [title];
-  });
+  const kindOf = (text: string) => text.replaceAll(/\b\w*\d[\w.:-]*/g, "#").replaceAll(/\\"[^"]*\\"/g, "#");
+  const unseen = new Map(
+    [...cases].map(([title, rows]) => [title, new Set([...title.split(" "), ...rows].map(kindOf))]),
+  );
+  const daily: string[] = [];
+  for (;;) {
+    const [title, shown] = [...unseen].reduce((best, next) => (next[1].size > best[1].size ? next : best));
+    if (shown.size === 0) return daily;
+    daily.push(title);
+    unseen.delete(title);
+    for (const kinds of unseen.values()) for (const kind of shown) kinds.delete(kind);
+  }
 }
 
 /** One line for each difference in the wanted cases: the case, the check, what was and what is. */

@@ -8,6 +8,7 @@ import type { AdminOperation } from "../../../gateway/operator/operations.ts";
 import { parseConfig } from "../../../gateway/config.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
+import { placeEmbeddedDatabase } from "../../support/pglite.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { startGateway, type RunningGateway } from "../../../gateway/runtime/start_gateway.ts";
 
@@ -17,7 +18,7 @@ const folder = await temporaryFolder();
 const directory = join(folder.path, ".scanstream");
 
 beforeAll(async () => {
-  // It makes the embedded database.
+  await placeEmbeddedDatabase(folder.path);
   await runAdmin({}, "tenant.create", { name: "one" }, { directory });
   gateway = await start();
   expect(await admin("tenant.list")).toMatchObject([{ name: "one" }]);
