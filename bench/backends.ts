@@ -45,8 +45,8 @@ export async function startBackends(): Promise<Backends> {
   const { id: tenantId, sub, apiKey } = await backends.createTenant("Bench");
   await asAdmin(new URL(`/${database.name}`, database.adminUrl).href, async (admin) => {
     await admin.query(
-      `insert into scans (id, tenant_id, status, updated_at)
-       select ('5ca00000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, 'running', now() + interval '1 day'
+      `insert into runs (id, tenant_id, kind, status, updated_at)
+       select ('5ca00000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, 'scan', 'running', now() + interval '1 day'
        from generate_series(0, $2) n`,
       [tenantId, maxScans],
     );

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import { AppError } from "../shared/app_error.ts";
-import { apiKeys, decisions, isUnfinished, memberships, monitors, organizations, scans } from "./schema.ts";
+import { apiKeys, decisions, isUnfinishedScan, memberships, organizations, runs } from "./schema.ts";
 import type { TenantDatabase } from "./transactions.ts";
 
 interface Limit {
@@ -24,12 +24,12 @@ const limits = {
     { table: decisions, most: 100_000, what: "decisions, including ended ones,", hint: "Ask the operator." },
   ],
   memberships: [{ table: memberships, most: 10_000, what: "members", hint: "Remove one first." }],
-  monitors: [{ table: monitors, most: 1000, what: "monitors", hint: "Delete one first." }],
+  monitors: [{ table: runs, which: sql`kind = 'monitor'`, most: 1000, what: "monitors", hint: "Delete one first." }],
   organizations: [{ table: organizations, most: 2000, what: "organizations", hint: "Delete one first." }],
   scans: [
     {
-      table: scans,
-      which: isUnfinished(scans.status),
+      table: runs,
+      which: isUnfinishedScan,
       most: 2000,
       what: "scans that have not ended",
       hint: "Wait until one ends, or end one.",

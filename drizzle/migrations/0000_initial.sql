@@ -66,80 +66,6 @@ CREATE TABLE "decisions" (
 --> statement-breakpoint
 ALTER TABLE "decisions" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
-CREATE TABLE "changes" (
-	"tenant_id" uuid NOT NULL,
-	"monitor_id" uuid NOT NULL,
-	"id" uuid NOT NULL,
-	"number" bigint NOT NULL,
-	"check" text NOT NULL,
-	"fingerprint" text NOT NULL,
-	"resource_type" text NOT NULL,
-	"resource_id" text NOT NULL,
-	"resource_name" text NOT NULL,
-	"from_status" text,
-	"from_reason" text,
-	"to_status" text,
-	"to_reason" text,
-	"from_waived" boolean NOT NULL,
-	"to_waived" boolean NOT NULL,
-	"advisory" boolean DEFAULT false NOT NULL,
-	"waiver_reason" text,
-	"waiver_by" text,
-	"waiver_expires" text,
-	"attestation_status" text,
-	"attestation_reason" text,
-	"attestation_by" text,
-	"attestation_expires" text,
-	"expected" text DEFAULT '' NOT NULL,
-	"actual" text NOT NULL,
-	"to_pass" text,
-	"rule_status" text NOT NULL,
-	"rule_reason" text,
-	"rule_severity" text NOT NULL,
-	"seen_at" timestamp (3) with time zone NOT NULL,
-	"not_before" timestamp (3) with time zone,
-	"cause" text NOT NULL,
-	"explained_by" jsonb NOT NULL,
-	"also" jsonb DEFAULT '[]'::jsonb NOT NULL,
-	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "changes_pkey" PRIMARY KEY("tenant_id","monitor_id","id")
-);
---> statement-breakpoint
-ALTER TABLE "changes" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
-CREATE TABLE "monitors" (
-	"id" uuid NOT NULL,
-	"tenant_id" uuid NOT NULL,
-	"org_url" text NOT NULL,
-	"origin" text NOT NULL,
-	"client_id" text,
-	"benchmark" text,
-	"status" text DEFAULT 'running' NOT NULL,
-	"interval_seconds" integer NOT NULL,
-	"checks_total" integer DEFAULT 0 NOT NULL,
-	"pass" integer DEFAULT 0 NOT NULL,
-	"fail" integer DEFAULT 0 NOT NULL,
-	"manual" integer DEFAULT 0 NOT NULL,
-	"not_applicable" integer DEFAULT 0 NOT NULL,
-	"log_status" text DEFAULT 'unknown' NOT NULL,
-	"error_code" text,
-	"error_detail" text,
-	"last_look_at" timestamp (3) with time zone,
-	"lag_seconds" double precision,
-	"last_change_at" timestamp (3) with time zone,
-	"last_change_number" bigint DEFAULT 0 NOT NULL,
-	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	"started_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	"stale_from" timestamp (3) with time zone GENERATED ALWAYS AS ((updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC') STORED,
-	"stale_at" timestamp (3) with time zone,
-	"ended_at" timestamp (3) with time zone,
-	CONSTRAINT "monitors_tenant_id_id" UNIQUE("tenant_id","id"),
-	CONSTRAINT "monitors_ended_at" CHECK (("monitors"."ended_at" is not null) = ("monitors"."status" = 'ended'))
-);
---> statement-breakpoint
-ALTER TABLE "monitors" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
 CREATE TABLE "observations" (
 	"tenant_id" uuid NOT NULL,
 	"organization_id" uuid NOT NULL,
@@ -216,20 +142,51 @@ CREATE TABLE "tenants" (
 --> statement-breakpoint
 ALTER TABLE "tenants" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
-CREATE TABLE "published" (
+CREATE TABLE "changes" (
 	"tenant_id" uuid NOT NULL,
-	"channel" text NOT NULL,
-	"producer" text NOT NULL,
-	"last_n" bigint DEFAULT 0 NOT NULL,
-	"published_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	"lost_at" timestamp (3) with time zone,
-	CONSTRAINT "published_pkey" PRIMARY KEY("tenant_id","channel","producer")
+	"kind" text GENERATED ALWAYS AS ('monitor') STORED NOT NULL,
+	"monitor_id" uuid NOT NULL,
+	"id" uuid NOT NULL,
+	"number" bigint NOT NULL,
+	"check" text NOT NULL,
+	"fingerprint" text NOT NULL,
+	"resource_type" text NOT NULL,
+	"resource_id" text NOT NULL,
+	"resource_name" text NOT NULL,
+	"from_status" text,
+	"from_reason" text,
+	"to_status" text,
+	"to_reason" text,
+	"from_waived" boolean NOT NULL,
+	"to_waived" boolean NOT NULL,
+	"advisory" boolean DEFAULT false NOT NULL,
+	"waiver_reason" text,
+	"waiver_by" text,
+	"waiver_expires" text,
+	"attestation_status" text,
+	"attestation_reason" text,
+	"attestation_by" text,
+	"attestation_expires" text,
+	"expected" text DEFAULT '' NOT NULL,
+	"actual" text NOT NULL,
+	"to_pass" text,
+	"rule_status" text NOT NULL,
+	"rule_reason" text,
+	"rule_severity" text NOT NULL,
+	"seen_at" timestamp (3) with time zone NOT NULL,
+	"not_before" timestamp (3) with time zone,
+	"cause" text NOT NULL,
+	"explained_by" jsonb NOT NULL,
+	"also" jsonb DEFAULT '[]'::jsonb NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "changes_pkey" PRIMARY KEY("tenant_id","monitor_id","id")
 );
 --> statement-breakpoint
-ALTER TABLE "published" ENABLE ROW LEVEL SECURITY;
+ALTER TABLE "changes" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
 CREATE TABLE "findings" (
 	"tenant_id" uuid NOT NULL,
+	"kind" text GENERATED ALWAYS AS ('scan') STORED NOT NULL,
 	"scan_id" uuid NOT NULL,
 	"fingerprint" text NOT NULL,
 	"check" text NOT NULL,
@@ -260,8 +217,61 @@ CREATE TABLE "findings" (
 --> statement-breakpoint
 ALTER TABLE "findings" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
+CREATE TABLE "published" (
+	"tenant_id" uuid NOT NULL,
+	"channel" text NOT NULL,
+	"producer" text NOT NULL,
+	"last_n" bigint DEFAULT 0 NOT NULL,
+	"published_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"lost_at" timestamp (3) with time zone,
+	CONSTRAINT "published_pkey" PRIMARY KEY("tenant_id","channel","producer")
+);
+--> statement-breakpoint
+ALTER TABLE "published" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "runs" (
+	"id" uuid DEFAULT gen_random_uuid() NOT NULL,
+	"tenant_id" uuid NOT NULL,
+	"kind" text NOT NULL,
+	"client_id" text,
+	"benchmark" text,
+	"checks_total" integer DEFAULT 0 NOT NULL,
+	"pass" integer DEFAULT 0 NOT NULL,
+	"fail" integer DEFAULT 0 NOT NULL,
+	"manual" integer DEFAULT 0 NOT NULL,
+	"not_applicable" integer DEFAULT 0 NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"ended_at" timestamp (3) with time zone,
+	"org_url" text,
+	"origin" text,
+	"status" text DEFAULT 'pending' NOT NULL,
+	"checks_done" integer DEFAULT 0 NOT NULL,
+	"cancel_requested" boolean DEFAULT false NOT NULL,
+	"created_by" text,
+	"registration" text,
+	"started_at" timestamp (3) with time zone,
+	"interval_seconds" integer DEFAULT 0 NOT NULL,
+	"log_status" text DEFAULT 'unknown' NOT NULL,
+	"error_code" text,
+	"error_detail" text,
+	"last_look_at" timestamp (3) with time zone,
+	"lag_seconds" double precision,
+	"last_change_at" timestamp (3) with time zone,
+	"last_change_number" bigint DEFAULT 0 NOT NULL,
+	"stale_from" timestamp (3) with time zone GENERATED ALWAYS AS ((updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC') STORED,
+	"stale_at" timestamp (3) with time zone,
+	CONSTRAINT "runs_pkey" PRIMARY KEY("tenant_id","kind","id"),
+	CONSTRAINT "runs_ended_at" CHECK (("runs"."ended_at" is null) = ("runs"."status" in ('pending', 'running', 'stopped'))),
+	CONSTRAINT "runs_of_monitors" CHECK (kind = 'scan' or num_nulls(org_url, origin, started_at) = 0),
+	CONSTRAINT "runs_interval" CHECK ((kind = 'scan') = (interval_seconds = 0))
+);
+--> statement-breakpoint
+ALTER TABLE "runs" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
 CREATE TABLE "scan_reports" (
 	"tenant_id" uuid NOT NULL,
+	"kind" text GENERATED ALWAYS AS ('scan') STORED NOT NULL,
 	"scan_id" uuid NOT NULL,
 	"body" "bytea" NOT NULL,
 	"sha256" text NOT NULL,
@@ -271,38 +281,7 @@ CREATE TABLE "scan_reports" (
 --> statement-breakpoint
 ALTER TABLE "scan_reports" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
-CREATE TABLE "scans" (
-	"id" uuid DEFAULT gen_random_uuid() NOT NULL,
-	"tenant_id" uuid NOT NULL,
-	"org_url" text,
-	"origin" text,
-	"client_id" text,
-	"benchmark" text,
-	"status" text DEFAULT 'pending' NOT NULL,
-	"checks_total" integer DEFAULT 0 NOT NULL,
-	"checks_done" integer DEFAULT 0 NOT NULL,
-	"pass" integer DEFAULT 0 NOT NULL,
-	"fail" integer DEFAULT 0 NOT NULL,
-	"manual" integer DEFAULT 0 NOT NULL,
-	"not_applicable" integer DEFAULT 0 NOT NULL,
-	"cancel_requested" boolean DEFAULT false NOT NULL,
-	"created_by" text,
-	"registration" text,
-	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	"started_at" timestamp (3) with time zone,
-	"ended_at" timestamp (3) with time zone,
-	CONSTRAINT "scans_tenant_id_id" UNIQUE("tenant_id","id"),
-	CONSTRAINT "scans_ended_at" CHECK (("scans"."ended_at" is not null) = ("scans"."status" not in ('pending', 'running')))
-);
---> statement-breakpoint
-ALTER TABLE "scans" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
 ALTER TABLE "decisions" ADD CONSTRAINT "decisions_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
-ALTER TABLE "changes" ADD CONSTRAINT "changes_monitor" FOREIGN KEY ("tenant_id","monitor_id") REFERENCES "public"."monitors"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
-ALTER TABLE "monitors" ADD CONSTRAINT "monitors_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "observations" ADD CONSTRAINT "observations_organization" FOREIGN KEY ("tenant_id","organization_id") REFERENCES "public"."organizations"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
@@ -314,13 +293,15 @@ ALTER TABLE "audit_events" ADD CONSTRAINT "audit_events_tenant_id_tenants_id_fk"
 --> statement-breakpoint
 ALTER TABLE "memberships" ADD CONSTRAINT "memberships_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
+ALTER TABLE "changes" ADD CONSTRAINT "changes_monitor" FOREIGN KEY ("tenant_id","kind","monitor_id") REFERENCES "public"."runs"("tenant_id","kind","id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "findings" ADD CONSTRAINT "findings_scan" FOREIGN KEY ("tenant_id","kind","scan_id") REFERENCES "public"."runs"("tenant_id","kind","id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
 ALTER TABLE "published" ADD CONSTRAINT "published_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
-ALTER TABLE "findings" ADD CONSTRAINT "findings_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
+ALTER TABLE "runs" ADD CONSTRAINT "runs_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
-ALTER TABLE "scan_reports" ADD CONSTRAINT "scan_reports_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
-ALTER TABLE "scans" ADD CONSTRAINT "scans_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
+ALTER TABLE "scan_reports" ADD CONSTRAINT "scan_reports_scan" FOREIGN KEY ("tenant_id","kind","scan_id") REFERENCES "public"."runs"("tenant_id","kind","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 CREATE UNIQUE INDEX "decisions_not_ended" ON "decisions" USING btree ("tenant_id","kind","check",md5(coalesce("resource", '')),md5(coalesce("org_url", ''))) WHERE "decisions"."ended_at" is null;
 --> statement-breakpoint
@@ -331,20 +312,6 @@ CREATE INDEX "decisions_of_kind" ON "decisions" USING btree ("tenant_id","kind",
 CREATE INDEX "decisions_of_check" ON "decisions" USING btree ("tenant_id","check","created_at","id");
 --> statement-breakpoint
 CREATE INDEX "decisions_not_ended_by_time" ON "decisions" USING btree ("tenant_id","created_at","id") WHERE "decisions"."ended_at" is null;
---> statement-breakpoint
-CREATE UNIQUE INDEX "changes_of_monitor" ON "changes" USING btree ("tenant_id","monitor_id","number");
---> statement-breakpoint
-CREATE INDEX "changes_of_finding" ON "changes" USING btree ("tenant_id","monitor_id","fingerprint","number");
---> statement-breakpoint
-CREATE INDEX "changes_of_check" ON "changes" USING btree ("tenant_id","monitor_id","check","number");
---> statement-breakpoint
-CREATE INDEX "monitors_of_tenant" ON "monitors" USING btree ("tenant_id","created_at","id");
---> statement-breakpoint
-CREATE INDEX "monitors_of_organization" ON "monitors" USING btree ("tenant_id","origin");
---> statement-breakpoint
-CREATE INDEX "monitors_silent_due" ON "monitors" USING btree ("stale_from") WHERE "monitors"."status" = 'running' and "monitors"."stale_at" is null;
---> statement-breakpoint
-CREATE INDEX "monitors_ended_due" ON "monitors" USING btree ("ended_at") WHERE "monitors"."ended_at" is not null;
 --> statement-breakpoint
 CREATE INDEX "observations_by_time" ON "observations" USING btree ("tenant_id","organization_id","known_to");
 --> statement-breakpoint
@@ -370,27 +337,29 @@ CREATE INDEX "memberships_by_time" ON "memberships" USING btree ("tenant_id","cr
 --> statement-breakpoint
 CREATE INDEX "memberships_admins" ON "memberships" USING btree ("tenant_id","user_id") WHERE "memberships"."role" = 'admin';
 --> statement-breakpoint
+CREATE UNIQUE INDEX "changes_of_monitor" ON "changes" USING btree ("tenant_id","monitor_id","number");
+--> statement-breakpoint
+CREATE INDEX "changes_of_finding" ON "changes" USING btree ("tenant_id","monitor_id","fingerprint","number");
+--> statement-breakpoint
+CREATE INDEX "changes_of_check" ON "changes" USING btree ("tenant_id","monitor_id","check","number");
+--> statement-breakpoint
 CREATE INDEX "findings_of_scan" ON "findings" USING btree ("tenant_id","scan_id","created_at","fingerprint");
 --> statement-breakpoint
-CREATE INDEX "scans_of_tenant" ON "scans" USING btree ("tenant_id","created_at","id");
+CREATE INDEX "runs_of_tenant" ON "runs" USING btree ("tenant_id","kind","created_at","id");
 --> statement-breakpoint
-CREATE INDEX "scans_silent_due" ON "scans" USING btree ("updated_at") WHERE "scans"."status" in ('pending', 'running');
+CREATE INDEX "runs_unfinished_of_tenant" ON "runs" USING btree ("tenant_id","created_at","id") WHERE kind = 'scan' and status in ('pending', 'running');
 --> statement-breakpoint
-CREATE INDEX "scans_unfinished_of_tenant" ON "scans" USING btree ("tenant_id","created_at","id") WHERE "scans"."status" in ('pending', 'running');
+CREATE INDEX "runs_of_organization" ON "runs" USING btree ("tenant_id","kind","origin","created_at","id");
 --> statement-breakpoint
-CREATE INDEX "scans_ended_due" ON "scans" USING btree ("ended_at") WHERE "scans"."ended_at" is not null;
+CREATE INDEX "scans_silent_due" ON "runs" USING btree ("updated_at") WHERE kind = 'scan' and status in ('pending', 'running');
+--> statement-breakpoint
+CREATE INDEX "monitors_silent_due" ON "runs" USING btree ("stale_from") WHERE kind = 'monitor' and status = 'running' and stale_at is null;
+--> statement-breakpoint
+CREATE INDEX "runs_ended_due" ON "runs" USING btree ("ended_at") WHERE "runs"."ended_at" is not null;
 --> statement-breakpoint
 CREATE POLICY "decisions_of_tenant" ON "decisions" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("decisions"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("decisions"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
 CREATE POLICY "decisions_of_admin" ON "decisions" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
-CREATE POLICY "changes_of_tenant" ON "changes" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("changes"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("changes"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
---> statement-breakpoint
-CREATE POLICY "changes_of_admin" ON "changes" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
-CREATE POLICY "monitors_of_tenant" ON "monitors" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("monitors"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("monitors"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
---> statement-breakpoint
-CREATE POLICY "monitors_of_admin" ON "monitors" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
 CREATE POLICY "observations_of_tenant" ON "observations" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("observations"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("observations"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
@@ -416,21 +385,25 @@ CREATE POLICY "tenants_of_tenant" ON "tenants" AS PERMISSIVE FOR ALL TO "scanstr
 --> statement-breakpoint
 CREATE POLICY "tenants_of_admin" ON "tenants" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
-CREATE POLICY "published_of_tenant" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+CREATE POLICY "changes_of_tenant" ON "changes" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("changes"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("changes"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
-CREATE POLICY "published_of_admin" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+CREATE POLICY "changes_of_admin" ON "changes" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
 CREATE POLICY "findings_of_tenant" ON "findings" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("findings"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("findings"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
 CREATE POLICY "findings_of_admin" ON "findings" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
+CREATE POLICY "published_of_tenant" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "published_of_admin" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "runs_of_tenant" ON "runs" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("runs"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("runs"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "runs_of_admin" ON "runs" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
 CREATE POLICY "scan_reports_of_tenant" ON "scan_reports" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("scan_reports"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("scan_reports"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
 CREATE POLICY "scan_reports_of_admin" ON "scan_reports" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
-CREATE POLICY "scans_of_tenant" ON "scans" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
---> statement-breakpoint
-CREATE POLICY "scans_of_admin" ON "scans" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
 -- Without FORCE the owner of a table, which DATABASE_URL usually is, would see all rows whenever it forgot to take on a role.
 ALTER TABLE public.tenants FORCE ROW LEVEL SECURITY;
@@ -439,11 +412,9 @@ ALTER TABLE public.memberships FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.api_keys FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
-ALTER TABLE public.scans FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.runs FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.findings FORCE ROW LEVEL SECURITY;
---> statement-breakpoint
-ALTER TABLE public.monitors FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.changes FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
@@ -466,13 +437,13 @@ GRANT USAGE ON SCHEMA public, scanstream TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 GRANT SELECT ON scanstream.migrations TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
-REVOKE ALL ON public.tenants, public.memberships, public.api_keys, public.scans, public.findings, public.monitors,
+REVOKE ALL ON public.tenants, public.memberships, public.api_keys, public.runs, public.findings,
   public.changes, public.audit_events, public.scan_reports,
   public.decisions, public.organizations, public.observations,
   public.published FROM PUBLIC;
 --> statement-breakpoint
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.tenants, public.memberships, public.api_keys, public.scans,
-  public.findings, public.monitors, public.changes, public.scan_reports,
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.tenants, public.memberships, public.api_keys, public.runs,
+  public.findings, public.changes, public.scan_reports,
   public.decisions, public.organizations, public.observations,
   public.published TO scanstream_admin;
 --> statement-breakpoint
@@ -493,7 +464,7 @@ GRANT SELECT (id, tenant_id, name, prefix, created_at, revoked_at, last_used_at,
   INSERT (tenant_id, name, prefix, hash, scopes, expires_at) ON public.api_keys TO scanstream_app;
 --> statement-breakpoint
 -- A change is never changed.
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.scans, public.findings, public.monitors, public.published TO scanstream_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.runs, public.findings, public.published TO scanstream_app;
 --> statement-breakpoint
 GRANT SELECT, INSERT, DELETE ON public.changes TO scanstream_app;
 --> statement-breakpoint

@@ -5,11 +5,12 @@ export const instant = (name: string) => timestamp(name, { withTimezone: true, p
 
 export const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
 
+/** A scan ends by itself; a monitor goes on until somebody ends it. */
+export type RunKind = "scan" | "monitor";
+
+export type Key = [tenantId: AnyPgColumn, ...rest: AnyPgColumn[]];
+
 /** A reference to a row of the same tenant, with which the row goes. */
-export function goesWith(
-  name: string,
-  columns: [tenantId: AnyPgColumn, id: AnyPgColumn],
-  foreignColumns: [tenantId: AnyPgColumn, id: AnyPgColumn],
-) {
+export function goesWith(name: string, columns: Key, foreignColumns: Key) {
   return foreignKey({ name, columns, foreignColumns }).onDelete("cascade");
 }

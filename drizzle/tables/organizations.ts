@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, jsonb, pgTable, primaryKey, text, unique, uuid } from "drizzle-orm/pg-core";
 import type { Results } from "../../shared/history/observation.ts";
 import { tenantPolicies } from "../policies.ts";
-import { goesWith, instant } from "./columns.ts";
+import { goesWith, instant, type RunKind } from "./columns.ts";
 import { ofTenant } from "./people.ts";
 
 /** Registered with its first scan or monitor. Its state and its history are computed from `observations` when they are read. */
@@ -31,7 +31,7 @@ export const observations = pgTable(
     organizationId: uuid("organization_id").notNull(),
     /** The scan or the monitor, which may be deleted since. */
     runId: uuid("run_id").notNull(),
-    kind: text("kind").$type<"scan" | "monitor">().notNull(),
+    kind: text("kind").$type<RunKind>().notNull(),
     benchmark: text("benchmark"),
     /** When the run first saw anything. */
     began: instant("began").notNull(),

@@ -1,4 +1,4 @@
-import { isNotNull, sql, type SQLWrapper } from "drizzle-orm";
+import { getTableColumns, isNotNull, sql } from "drizzle-orm";
 import {
   bigint,
   boolean,
@@ -7,10 +7,10 @@ import {
   index,
   integer,
   jsonb,
+  type PgColumn,
   pgTable,
   primaryKey,
   text,
-  unique,
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
@@ -21,102 +21,104 @@ import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
 import type { Monitor, StoredMonitorStatus } from "../../shared/schemas/monitor.ts";
 import type { ScanStatus } from "../../shared/schemas/scan.ts";
 import { tenantPolicies } from "../policies.ts";
-import { bytes, goesWith, instant } from "./columns.ts";
+import { bytes, goesWith, instant, type Key, type RunKind } from "./columns.ts";
 import { ofTenant } from "./people.ts";
 
-/** The columns of scans and of monitors. */
-const ofRun = () => ({
-  /** Chosen by the producer, and unique in the tenant: what another tenant has shows in no answer. */
-  id: uuid("id").notNull(),
-  tenantId: ofTenant(),
-  clientId: text("client_id"),
-  /** The revision of the STIG: `okta-idaas-stig-v1r2`. */
-  benchmark: text("benchmark"),
-  checksTotal: integer("checks_total").notNull().default(0),
-  /** Counts of rules. */
-  pass: integer("pass").notNull().default(0),
-  fail: integer("fail").notNull().default(0),
-  manual: integer("manual").notNull().default(0),
-  /** Rules that do not apply to the organization; they are not in `manual`. */
-  notApplicable: integer("not_applicable").notNull().default(0),
-  createdAt: instant("created_at").notNull().defaultNow(),
-  /** The producer's last heartbeat; without one for too long a scan is expired and a monitor stale. */
-  updatedAt: instant("updated_at").notNull().defaultNow(),
-  /** Set with an end status and only then. */
-  endedAt: instant("ended_at"),
+/** Columns that only scans use. */
+const ofScans = () => ({
+  checksDone: integer("checks_done").notNull().default(0),
+  cancelRequested: boolean("cancel_requested").notNull().default(false),
+  /** The JWT's `sub` or the API key's id that registered it. */
+  createdBy: text("created_by"),
+  /** The body it was registered with, so that the same request again is the same scan. */
+  registration: text("registration"),
 });
 
-/** True for a scan that has not ended; without parameters, with which a prepared statement would not find the indexes. */
-export const isUnfinished = (status: SQLWrapper) => sql`${status} in ('pending', 'running')`;
+/** Columns that only monitors use. */
+const ofMonitors = () => ({
+  /** 0: a scan. */
+  intervalSeconds: integer("interval_seconds").notNull().default(0),
+  logStatus: text("log_status").$type<Monitor["log_status"]>().notNull().default("unknown"),
+  errorCode: text("error_code"),
+  errorDetail: text("error_detail"),
+  lastLookAt: instant("last_look_at"),
+  lagSeconds: doublePrecision("lag_seconds"),
+  lastChangeAt: instant("last_change_at"),
+  /** How many numbers were given to changes; the next one gets the one after it. */
+  lastChangeNumber: bigint("last_change_number", { mode: "number" }).notNull().default(0),
+  /** From then on a running monitor is stale, unless its next heartbeat comes before: after `longestSilenceMs`. */
+  staleFrom: instant("stale_from").generatedAlwaysAs(
+    sql`(updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC'`,
+  ),
+  /** Set when it was published that it is stale; null again with the next heartbeat. */
+  staleAt: instant("stale_at"),
+});
 
-export const scans = pgTable(
-  "scans",
+/** Conditions of indexes, without parameters: with these a prepared statement would not find the index. */
+export const isUnfinishedScan = sql`kind = 'scan' and status in ('pending', 'running')`;
+export const isFreshMonitor = sql`kind = 'monitor' and status = 'running' and stale_at is null`;
+
+/** Scans and monitors. Each is of one organization. */
+export const runs = pgTable(
+  "runs",
   {
-    ...ofRun(),
+    /** Chosen by the producer, and unique for the tenant and the kind: what another tenant has shows in no answer. */
     id: uuid("id").notNull().defaultRandom(),
+    tenantId: ofTenant(),
+    kind: text("kind").$type<RunKind>().notNull(),
+    clientId: text("client_id"),
+    /** The revision of the STIG: `okta-idaas-stig-v1r2`. */
+    benchmark: text("benchmark"),
+    checksTotal: integer("checks_total").notNull().default(0),
+    /** Counts of rules. */
+    pass: integer("pass").notNull().default(0),
+    fail: integer("fail").notNull().default(0),
+    manual: integer("manual").notNull().default(0),
+    /** Rules that do not apply to the organization; they are not in `manual`. */
+    notApplicable: integer("not_applicable").notNull().default(0),
+    createdAt: instant("created_at").notNull().defaultNow(),
+    /** The producer's last heartbeat; without one for too long a scan is expired and a monitor stale. */
+    updatedAt: instant("updated_at").notNull().defaultNow(),
+    /** Set with an end status and only then. */
+    endedAt: instant("ended_at"),
     orgUrl: text("org_url"),
-    /** As of a monitor. */
+    /** The organization's address: the origin of `orgUrl`, in lower case. */
     origin: text("origin"),
-    status: text("status").$type<ScanStatus>().notNull().default("pending"),
-    checksDone: integer("checks_done").notNull().default(0),
-    cancelRequested: boolean("cancel_requested").notNull().default(false),
-    /** The JWT's `sub` or the API key's id that registered it. */
-    createdBy: text("created_by"),
-    /** The body it was registered with, so that the same request again is the same scan. */
-    registration: text("registration"),
+    status: text("status").$type<ScanStatus | StoredMonitorStatus>().notNull().default("pending"),
+    ...ofScans(),
     startedAt: instant("started_at"),
+    ...ofMonitors(),
   },
   (table) => [
-    // Findings refer to it, so that none can belong to another tenant's scan.
-    unique("scans_tenant_id_id").on(table.tenantId, table.id),
-    index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
-    index("scans_silent_due").on(table.updatedAt).where(isUnfinished(table.status)),
-    index("scans_unfinished_of_tenant").on(table.tenantId, table.createdAt, table.id).where(isUnfinished(table.status)),
+    primaryKey({ name: "runs_pkey", columns: [table.tenantId, table.kind, table.id] }),
+    index("runs_of_tenant").on(table.tenantId, table.kind, table.createdAt, table.id),
+    index("runs_unfinished_of_tenant").on(table.tenantId, table.createdAt, table.id).where(isUnfinishedScan),
+    index("runs_of_organization").on(table.tenantId, table.kind, table.origin, table.createdAt, table.id),
+    index("scans_silent_due").on(table.updatedAt).where(isUnfinishedScan),
+    index("monitors_silent_due").on(table.staleFrom).where(isFreshMonitor),
     // In the order in which they are deleted once they are old.
-    index("scans_ended_due").on(table.endedAt).where(isNotNull(table.endedAt)),
-    check("scans_ended_at", sql`(${table.endedAt} is not null) = (${table.status} not in ('pending', 'running'))`),
-    ...tenantPolicies("scans", table.tenantId),
+    index("runs_ended_due").on(table.endedAt).where(isNotNull(table.endedAt)),
+    check("runs_ended_at", sql`(${table.endedAt} is null) = (${table.status} in ('pending', 'running', 'stopped'))`),
+    check("runs_of_monitors", sql`kind = 'scan' or num_nulls(org_url, origin, started_at) = 0`),
+    check("runs_interval", sql`(kind = 'scan') = (interval_seconds = 0)`),
+    ...tenantPolicies("runs", table.tenantId),
   ],
 );
 
-export const monitors = pgTable(
-  "monitors",
-  {
-    ...ofRun(),
-    orgUrl: text("org_url").notNull(),
-    /** The organization's address: the origin of `orgUrl`, in lower case. */
-    origin: text("origin").notNull(),
-    status: text("status").$type<StoredMonitorStatus>().notNull().default("running"),
-    intervalSeconds: integer("interval_seconds").notNull(),
-    logStatus: text("log_status").$type<Monitor["log_status"]>().notNull().default("unknown"),
-    errorCode: text("error_code"),
-    errorDetail: text("error_detail"),
-    lastLookAt: instant("last_look_at"),
-    lagSeconds: doublePrecision("lag_seconds"),
-    lastChangeAt: instant("last_change_at"),
-    /** How many numbers were given to changes; the next one gets the one after it. */
-    lastChangeNumber: bigint("last_change_number", { mode: "number" }).notNull().default(0),
-    startedAt: instant("started_at").notNull().defaultNow(),
-    /** From then on a running monitor is stale, unless its next heartbeat comes before: after `longestSilenceMs`. */
-    staleFrom: instant("stale_from").generatedAlwaysAs(
-      sql`(updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC'`,
-    ),
-    /** Set when it was published that it is stale; null again with the next heartbeat. */
-    staleAt: instant("stale_at"),
-  },
-  (table) => [
-    // Changes refer to it, so that none can belong to another tenant's monitor.
-    unique("monitors_tenant_id_id").on(table.tenantId, table.id),
-    index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
-    index("monitors_of_organization").on(table.tenantId, table.origin),
-    index("monitors_silent_due")
-      .on(table.staleFrom)
-      .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
-    index("monitors_ended_due").on(table.endedAt).where(isNotNull(table.endedAt)),
-    check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
-    ...tenantPolicies("monitors", table.tenantId),
-  ],
-);
+/** The columns of one kind of runs, by property: not those that only the other kind uses. */
+export function columnsOfRuns(kind: RunKind): Readonly<Record<string, PgColumn>> {
+  const unused = Object.keys({ kind, ...(kind === "scan" ? ofMonitors() : ofScans()) });
+  return Object.fromEntries(Object.entries(getTableColumns(runs)).filter(([property]) => !unused.includes(property)));
+}
+
+const runKey: Key = [runs.tenantId, runs.kind, runs.id];
+
+/** The kind of the run that a row belongs to: a finding cannot belong to a monitor. */
+const ofKind = (kind: RunKind) =>
+  text("kind")
+    .$type<RunKind>()
+    .notNull()
+    .generatedAlwaysAs(sql.raw(`'${kind}'`));
 
 /** Decisions about a finding that its run had in a file, a checklist or as its own limits. */
 function ownDecisions() {
@@ -135,6 +137,7 @@ export const findings = pgTable(
   "findings",
   {
     tenantId: uuid("tenant_id").notNull(),
+    kind: ofKind("scan"),
     scanId: uuid("scan_id").notNull(),
     /** Stable over runs: the same check, resource and org give the same value. */
     fingerprint: text("fingerprint").notNull(),
@@ -164,7 +167,7 @@ export const findings = pgTable(
   (table) => [
     // Led by the tenant, so that an insert cannot learn from a conflict what another tenant stored.
     primaryKey({ name: "findings_pkey", columns: [table.tenantId, table.scanId, table.fingerprint] }),
-    goesWith("findings_scan", [table.tenantId, table.scanId], [scans.tenantId, scans.id]),
+    goesWith("findings_scan", [table.tenantId, table.kind, table.scanId], runKey),
     index("findings_of_scan").on(table.tenantId, table.scanId, table.createdAt, table.fingerprint),
     ...tenantPolicies("findings", table.tenantId),
   ],
@@ -175,6 +178,7 @@ export const scanReports = pgTable(
   "scan_reports",
   {
     tenantId: uuid("tenant_id").notNull(),
+    kind: ofKind("scan"),
     scanId: uuid("scan_id").notNull(),
     /** Gzip. */
     body: bytes("body").notNull(),
@@ -185,7 +189,7 @@ export const scanReports = pgTable(
   },
   (table) => [
     primaryKey({ name: "scan_reports_pkey", columns: [table.tenantId, table.scanId] }),
-    goesWith("scan_reports_scan", [table.tenantId, table.scanId], [scans.tenantId, scans.id]),
+    goesWith("scan_reports_scan", [table.tenantId, table.kind, table.scanId], runKey),
     ...tenantPolicies("scan_reports", table.tenantId),
   ],
 );
@@ -195,6 +199,7 @@ export const changes = pgTable(
   "changes",
   {
     tenantId: uuid("tenant_id").notNull(),
+    kind: ofKind("monitor"),
     monitorId: uuid("monitor_id").notNull(),
     /** Made by the producer, so that a change that is sent again is stored once. */
     id: uuid("id").notNull(),
@@ -233,7 +238,7 @@ export const changes = pgTable(
   },
   (table) => [
     primaryKey({ name: "changes_pkey", columns: [table.tenantId, table.monitorId, table.id] }),
-    goesWith("changes_monitor", [table.tenantId, table.monitorId], [monitors.tenantId, monitors.id]),
+    goesWith("changes_monitor", [table.tenantId, table.kind, table.monitorId], runKey),
     uniqueIndex("changes_of_monitor").on(table.tenantId, table.monitorId, table.number),
     index("changes_of_finding").on(table.tenantId, table.monitorId, table.fingerprint, table.number),
     index("changes_of_check").on(table.tenantId, table.monitorId, table.check, table.number),

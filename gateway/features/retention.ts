@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { observations } from "../../drizzle/schema.ts";
+import { observations, runs } from "../../drizzle/schema.ts";
 import { write } from "../../drizzle/transactions.ts";
 import type { GatewayConfig } from "../config.ts";
 import { deleteNumbering } from "../streaming/published.ts";
@@ -7,7 +7,7 @@ import { announceAll } from "./announce.ts";
 import { deleteSome } from "./stored_rows.ts";
 import { announceOrganization } from "./organizations/organization.ts";
 import type { Task } from "./features.ts";
-import { announceDeleted, monitorKind, runChannel, scanKind, type AnyRunKind } from "./runs/run.ts";
+import { announceDeleted, detailsOf, runChannel } from "./runs/run.ts";
 
 /** The days that ended runs and the history of organizations are kept. */
 export type Keeping = Pick<GatewayConfig, "retentionDays" | "historyDays">;
@@ -21,7 +21,7 @@ export function deletingByAge({ retentionDays, historyDays }: Keeping): readonly
   const forgetting = forgettingHistory(Math.max(historyDays, 1) * daySeconds);
   if (retentionDays === null) return [forgetting];
   const afterSeconds = retentionDays * daySeconds;
-  return [deletingEnded(scanKind, afterSeconds), deletingEnded(monitorKind, afterSeconds), forgetting];
+  return [deletingEnded(afterSeconds), forgetting];
 }
 
 function forgettingHistory(afterSeconds: number): Task {
@@ -38,37 +38,37 @@ function forgettingHistory(afterSeconds: number): Task {
 }
 
 /** Deletes runs that ended so long ago, with all that belongs to them; nothing while another process deletes the same. */
-function deletingEnded(kind: AnyRunKind, afterSeconds: number): Task {
-  const { table, details } = kind;
+function deletingEnded(afterSeconds: number): Task {
+  const { id, kind, tenantId, orgUrl, endedAt } = runs;
   return {
     ...times,
-    due: `${kind.name}s_ended_due`,
+    due: "runs_ended_due",
     afterSeconds,
-    async run(tenantId, dependencies) {
-      const { deleted, hasMore } = await write(dependencies.database, { tenantId }, async (db) => {
+    async run(tenant, dependencies) {
+      const { deleted, hasMore } = await write(dependencies.database, { tenantId: tenant }, async (db) => {
         const old = await db
-          .select({ id: table.id, tenantId: table.tenantId, orgUrl: table.orgUrl })
-          .from(table)
-          .where(sql`${table.endedAt} <= now() - make_interval(secs => ${afterSeconds})`)
-          .orderBy(table.endedAt)
+          .select({ id, kind, tenantId, orgUrl })
+          .from(runs)
+          .where(sql`${endedAt} <= now() - make_interval(secs => ${afterSeconds})`)
+          .orderBy(endedAt)
           .limit(500)
           .for("update", { skipLocked: true });
-        if (old.length === 0) return { deleted: [], hasMore: false };
-        const ids = sql`any (${sql.param(old.map(({ id }) => id))}::uuid[])`;
+        const [first] = old;
+        if (first === undefined) return { deleted: [], hasMore: false };
+        const ofKind = old.filter((run) => run.kind === first.kind);
+        const ids = sql`any (${sql.param(ofKind.map((run) => run.id))}::uuid[])`;
+        const details = detailsOf[first.kind];
         if (await deleteSome(db, details.table, sql`${details.owner} = ${ids}`)) return { deleted: [], hasMore: true };
-        await db.delete(table).where(sql`${table.id} = ${ids}`);
-        await deleteNumbering(
-          db,
-          old.map((run) => runChannel(kind, run)),
-        );
-        return { deleted: old, hasMore: true };
+        await db.delete(runs).where(sql`${kind} = ${first.kind} and ${id} = ${ids}`);
+        await deleteNumbering(db, ofKind.map(runChannel));
+        return { deleted: ofKind, hasMore: true };
       });
       await announceAll(deleted, async (run) => {
-        await announceDeleted(kind, run, dependencies);
+        await announceDeleted(run, dependencies);
         await announceOrganization(dependencies, run);
       });
-      if (deleted.length > 0)
-        dependencies.log.info({ count: deleted.length }, `${kind.name}s older than RETENTION_DAYS were deleted`);
+      if (deleted[0] !== undefined)
+        dependencies.log.info({ count: deleted.length }, `${deleted[0].kind}s older than RETENTION_DAYS were deleted`);
       return hasMore;
     },
   };

@@ -55,7 +55,9 @@ export function toValues<Row extends object>(table: PgTable, body: Readonly<Reco
 
 /** A row of what the columns hold where nothing is given. The database sets times. */
 export function emptyRow(table: PgTable): Readonly<Record<string, unknown>> {
-  const columns = Object.values(getTableColumns(table)).filter((column) => !is(column.default, SQL));
+  const columns = Object.values(getTableColumns(table)).filter(
+    ({ default: value, generated }) => !is(value, SQL) && generated === undefined,
+  );
   return Object.fromEntries(columns.map((column) => [column.name, column.default ?? null]));
 }
 

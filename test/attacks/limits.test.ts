@@ -65,8 +65,8 @@ async function storeReport(as: string, tenant: TestGateway["acme"]): Promise<str
 
 async function fillOverview(_as: string, { id }: TestGateway["acme"]): Promise<string> {
   await gateway.owner(
-    `insert into scans (tenant_id, id, org_url)
-     select $1::uuid, gen_random_uuid(), 'https://acme.okta.com/' || repeat('€', 2000) from generate_series(1, 1000)`,
+    `insert into runs (tenant_id, kind, org_url)
+     select $1::uuid, 'scan', 'https://acme.okta.com/' || repeat('€', 2000) from generate_series(1, 1000)`,
     id,
   );
   return "/api/v1/overview";

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { findings, scans } from "../../drizzle/schema.ts";
+import { findings, runs } from "../../drizzle/schema.ts";
 import { write } from "../../drizzle/transactions.ts";
 import { runSql, watchDatabase } from "../support/watched_database.ts";
 import { openPg } from "./open_databases.ts";
@@ -19,7 +19,7 @@ test("every table has row-level security, enabled and forced, and belongs to no 
      where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^(pg_|information_schema$)' order by 1`,
   );
   const rules = rows.filter(([name]) => name !== "scanstream.migrations");
-  expect(rules.map(([name]) => name)).toContain("public.scans");
+  expect(rules.map(([name]) => name)).toContain("public.runs");
   for (const [name, isEnabled, isForced, owner] of rules) {
     expect({ name, isEnabled, isForced }).toEqual({ name, isEnabled: true, isForced: true });
     expect(String(owner)).not.toMatch(/^scanstream_(app|admin)$/);
@@ -90,7 +90,7 @@ test("the application role may neither rewrite what was recorded nor read the ha
     "update organizations set org_url = 'x'",
     "update decisions set reason = 'x'",
     "delete from decisions",
-    "truncate scans",
+    "truncate runs",
     "create table public.mine (id int)",
     "create table scanstream.mine (id int)",
     "update scanstream.migrations set created_at = 0",
@@ -100,8 +100,10 @@ test("the application role may neither rewrite what was recorded nor read the ha
   }
 });
 
-test("a finding cannot be attached to another tenant's scan", async () => {
-  const [scanId = ""] = globex.scanIds;
+test.each([
+  ["another tenant's scan", globex.scanIds],
+  ["a monitor", acme.monitorIds],
+])("a finding cannot be attached to %s", async (_what, [scanId = ""]) => {
   const attached = write(database, { tenantId: acme.id }, (db) =>
     db.insert(findings).values(rowOf(findings, { tenantId: acme.id, scanId })),
   );
@@ -112,7 +114,7 @@ test("a finding cannot be attached to another tenant's scan", async () => {
 });
 
 test("a row cannot be moved to another tenant", async () => {
-  const moved = write(database, { tenantId: acme.id }, (db) => db.update(scans).set({ tenantId: globex.id }));
+  const moved = write(database, { tenantId: acme.id }, (db) => db.update(runs).set({ tenantId: globex.id }));
   await expect(moved).rejects.toMatchObject({ sqlState: "42501" });
 });
 
@@ -125,12 +127,12 @@ test("a tenant id that is no canonical UUID is refused before anything is sent",
   const bad = ["", "*", "null", "' or true --", acme.id.toUpperCase(), `{${acme.id}}`, ` ${acme.id}`, `${acme.id}\n`];
   for (const tenantId of bad) {
     await expect(
-      write(silent, { tenantId }, (db) => db.select().from(scans)),
+      write(silent, { tenantId }, (db) => db.select().from(runs)),
       tenantId,
     ).rejects.toThrow(TypeError);
   }
   expect(sent).toBe(0);
-  await write(silent, { tenantId: acme.id }, (db) => db.select().from(scans));
+  await write(silent, { tenantId: acme.id }, (db) => db.select().from(runs));
   expect(sent).toBe(1);
 });
 

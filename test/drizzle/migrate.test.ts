@@ -5,7 +5,7 @@ import { afterAll, expect, test } from "vitest";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { migrate } from "../../drizzle/migrate.ts";
-import { scans, tenants } from "../../drizzle/schema.ts";
+import { runs, tenants } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { everyTenant, isMigrated, ping, write } from "../../drizzle/transactions.ts";
 import { runSql } from "../support/watched_database.ts";
@@ -70,12 +70,12 @@ test("the backfill of docs/features.md reaches the rows of every tenant, and wit
     const apply = (statements: readonly string[]) => runSql(database, ...statements);
     const filled = () =>
       write(database, everyTenant, (db) =>
-        db.select({ clientId: scans.clientId }).from(scans).where(eq(scans.clientId, "unknown")),
+        db.select({ clientId: runs.clientId }).from(runs).where(eq(runs.clientId, "unknown")),
       );
     await apply(rest);
     expect(await filled()).toEqual([]);
     await apply([lift, ...rest]);
-    expect(await filled()).toHaveLength(4);
+    expect(await filled()).toHaveLength(8);
   });
 });
 
@@ -98,7 +98,7 @@ test("two databases of two owners, and each of them twice, all at once, where no
     await withDatabase(url, async (database) => {
       expect(await isMigrated(database)).toBe(true);
       const { id } = await seedTenant(database);
-      expect(await write(database, { tenantId: id }, (db) => db.select().from(scans))).toHaveLength(2);
+      expect(await write(database, { tenantId: id }, (db) => db.select().from(runs))).toHaveLength(4);
     });
   }
 });
@@ -124,7 +124,7 @@ test("a login role that is a member of the application role may serve, but not a
     await ping(database);
     expect(await isMigrated(database)).toBe(true);
     expect(await findApiKey(database, "0".repeat(64))).toBeNull();
-    for (const table of ["tenants", "memberships", "api_keys", "scans", "findings", "audit_events"]) {
+    for (const table of ["tenants", "memberships", "api_keys", "runs", "findings", "audit_events"]) {
       await expect(runSql(database, `select from ${table}`), table).rejects.toMatchObject({ sqlState: "42501" });
     }
     await expect(write(database, everyTenant, (db) => db.select().from(tenants))).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createNeonDatabase } from "../../drizzle/databases/neon.ts";
-import { scans } from "../../drizzle/schema.ts";
+import { runs } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { readOne } from "../../drizzle/transactions.ts";
 import { startNeonProxy } from "../support/neon_proxy.ts";
@@ -30,7 +30,7 @@ test("over Neon a single query of a tenant is one request", async () => {
   const { database, proxy } = opened;
   const acme = await seedTenant(database);
   const requests = proxy.watch();
-  await readOne(database, { tenantId: acme.id }, (db) => db.select().from(scans));
+  await readOne(database, { tenantId: acme.id }, (db) => db.select().from(runs));
   expect(requests).toHaveLength(1);
   await findApiKey(database, randomHash());
   expect(requests).toHaveLength(2);

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { AppError } from "../../shared/app_error.ts";
 import type { Database, DatabaseOptions } from "../../drizzle/database.ts";
-import { scans } from "../../drizzle/schema.ts";
+import { findings, runs } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { ping, write } from "../../drizzle/transactions.ts";
 import { unavailability } from "../broker_contract/broker_harness.ts";
@@ -68,7 +68,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
     }
 
     async function expectWell(database: Database): Promise<void> {
-      const rows = await write(database, { tenantId: acme.id }, (db) => db.select().from(scans));
+      const rows = await write(database, { tenantId: acme.id }, (db) => db.select().from(findings));
       expect(rows).toHaveLength(acme.scanIds.length);
     }
 
@@ -101,12 +101,12 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       await alter("reset default_transaction_read_only");
       await alter("set datestyle = 'SQL, DMY'");
       await alter("set default_transaction_isolation = serializable");
-      const [[scan], { rows }] = await write(open(patient), { tenantId: acme.id }, async (db) => [
-        await db.select().from(scans),
+      const [[run], { rows }] = await write(open(patient), { tenantId: acme.id }, async (db) => [
+        await db.select().from(runs),
         await db.execute(sql`show transaction_isolation`),
       ]);
       await alter("reset all");
-      expect(scan?.createdAt.getTime()).toBeGreaterThan(0);
+      expect(run?.createdAt.getTime()).toBeGreaterThan(0);
       expect(rows).toEqual([{ transaction_isolation: "read committed" }]);
     });
 

@@ -3,7 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
-import { apiKeys, memberships, scans, tenants } from "../../drizzle/schema.ts";
+import { apiKeys, memberships, runs, tenants } from "../../drizzle/schema.ts";
 import { everyTenant, read, readOne, write, type TenantDatabase } from "../../drizzle/transactions.ts";
 import { pause } from "../../shared/abortable.ts";
 import { runSql } from "../support/watched_database.ts";
@@ -23,6 +23,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       acme = await seedTenant(database);
     });
     afterAll(() => opened?.close());
+    const aScan = () => ({ tenantId: acme.id, kind: "scan" }) as const;
 
     test("values come back as they were written", async () => {
       const orgUrl = "quotes ' \" back\\slash {a,b} $1 \n\t π 🙂 NULL";
@@ -30,15 +31,15 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       const given = { orgUrl, clientId: null, startedAt, checksTotal: 2_147_483_647, cancelRequested: true };
       const [written] = await write(database, { tenantId: acme.id }, (db) =>
         db
-          .insert(scans)
-          .values({ tenantId: acme.id, ...given })
+          .insert(runs)
+          .values({ ...aScan(), ...given })
           .returning(),
       );
       const [read] = await write(database, { tenantId: acme.id }, (db) =>
         db
           .select()
-          .from(scans)
-          .where(and(eq(scans.id, written?.id ?? ""), eq(scans.startedAt, startedAt))),
+          .from(runs)
+          .where(and(eq(runs.id, written?.id ?? ""), eq(runs.startedAt, startedAt))),
       );
       expect(read).toEqual(written);
       expect(read).toMatchObject(given);
@@ -83,13 +84,13 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       const state = "select current_user as role, current_setting('transaction_isolation') as state";
       const { rows } = await read(database, { tenantId: acme.id }, (db) => db.execute(state));
       expect(rows).toEqual([{ role: "scanstream_app", state: "repeatable read" }]);
-      const written = read(database, { tenantId: acme.id }, (db) => db.insert(scans).values({ tenantId: acme.id }));
+      const written = read(database, { tenantId: acme.id }, (db) => db.insert(runs).values(aScan()));
       await expect(written).rejects.toMatchObject({ sqlState: "25006" });
     });
 
     test("without the authority no statement runs, and its error is the one that is thrown", async () => {
       const caller = { tenantId: acme.id, authority: "select 1 / 0" };
-      const insert = sql`insert into scans (tenant_id, org_url) values (${acme.id}::uuid, 'unauthorized')`;
+      const insert = sql`insert into runs (tenant_id, kind, org_url) values (${acme.id}::uuid, 'scan', 'unauthorized')`;
       const divisionByZero = { sqlState: "22012" };
       await expect(write(database, caller, (db) => db.execute(insert))).rejects.toMatchObject(divisionByZero);
       await expect(write(database, caller, async () => "no query")).rejects.toMatchObject(divisionByZero);
@@ -98,7 +99,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
         divisionByZero,
       );
       const found = await readOne(database, { tenantId: acme.id }, (db) =>
-        db.select().from(scans).where(eq(scans.orgUrl, "unauthorized")),
+        db.select().from(runs).where(eq(runs.orgUrl, "unauthorized")),
       );
       expect(found).toEqual([]);
     });
@@ -112,7 +113,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
         );
         return rows[0];
       };
-      await write(database, { tenantId: acme.id }, (db) => db.select().from(scans));
+      await write(database, { tenantId: acme.id }, (db) => db.select().from(runs));
       expect(await session()).toEqual([true, ""]);
 
       await expect(write(database, { tenantId: acme.id }, (db) => db.execute("select 1 / 0"))).rejects.toThrow();
@@ -124,7 +125,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
         ),
       );
       const rows = await write(database, { tenantId: acme.id }, (db) =>
-        db.select({ tenantId: scans.tenantId }).from(scans),
+        db.select({ tenantId: runs.tenantId }).from(runs),
       );
       expect(new Set(rows.map(({ tenantId }) => tenantId))).toEqual(new Set([acme.id]));
       await runSql(
@@ -137,7 +138,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
     test("a query after the end of its transaction is refused", async () => {
       const { promise, resolve } = Promise.withResolvers<TenantDatabase>();
       await write(database, { tenantId: acme.id }, async (db) => resolve(db));
-      const late = (await promise).select().from(scans);
+      const late = (await promise).select().from(runs);
       await expect(late).rejects.toMatchObject({ cause: { sqlState: "25000" } });
       const insert = (db: TenantDatabase) => db.execute("insert into tenants (name) values ('late')");
       let outcomes: Promise<readonly { readonly status: string }[]> = Promise.resolve([]);
@@ -157,7 +158,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       const key = { tenantId: acme.id, name: secret, prefix: "p", hash: acme.hashes[0] ?? "" };
       const refused: readonly (readonly [sqlState: string, work: (db: TenantDatabase) => Promise<unknown>])[] = [
         ["23505", async (db) => db.insert(apiKeys).values(key)],
-        ["23514", async (db) => db.insert(scans).values({ tenantId: acme.id, clientId: secret, endedAt: new Date() })],
+        ["23514", async (db) => db.insert(runs).values({ ...aScan(), clientId: secret, endedAt: new Date() })],
         ["22P02", async (db) => db.execute(sql`select ${secret}::uuid`)],
         ["22021", async (db) => db.execute(sql`select ${`${secret}\0`}::text`)],
       ];

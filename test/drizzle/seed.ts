@@ -9,12 +9,11 @@ import {
   decisions,
   findings,
   memberships,
-  monitors,
   observations,
   organizations,
   published,
+  runs,
   scanReports,
-  scans,
   tenants,
 } from "../../drizzle/schema.ts";
 import { everyTenant, write } from "../../drizzle/transactions.ts";
@@ -23,8 +22,11 @@ import { everyTenant, write } from "../../drizzle/transactions.ts";
 export interface SeededTenant {
   readonly id: string;
   readonly scanIds: readonly string[];
+  readonly monitorIds: readonly string[];
   readonly hashes: readonly string[];
 }
+
+const aMonitor = { kind: "monitor", orgUrl: "", origin: "", intervalSeconds: 10, startedAt: new Date() };
 
 export async function seedTenant(database: Database, name = "acme"): Promise<SeededTenant> {
   const id = randomUUID();
@@ -38,10 +40,10 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     [tenants, [{ id, name }]],
     [memberships, subs.map((userId) => ({ userId }))],
     [apiKeys, hashes.map((hash) => ({ hash }))],
-    [scans, scanIds.map((scanId) => ({ id: scanId }))],
+    [runs, scanIds.map((scanId) => ({ id: scanId, kind: "scan" }))],
     [findings, scanIds.map((scanId) => ({ scanId }))],
     [scanReports, scanIds.map((scanId) => ({ scanId }))],
-    [monitors, monitorIds.map((monitorId) => ({ id: monitorId }))],
+    [runs, monitorIds.map((monitorId) => ({ ...aMonitor, id: monitorId }))],
     [changes, monitorIds.map((monitorId) => ({ monitorId, toStatus: "FAIL" }))],
     [published, scanIds.map((producer) => ({ producer }))],
     [organizations, organizationIds.map((orgUrl) => ({ id: orgUrl, orgUrl }))],
@@ -56,7 +58,7 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
       subs.map((sub) => ({ tenantId: id, action: "member.created", targetId: sub, detail: {} })),
     );
   });
-  return { id, scanIds, hashes };
+  return { id, scanIds, monitorIds, hashes };
 }
 
 /** A row with these values, and with something in every other column that needs it. */

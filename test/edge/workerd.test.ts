@@ -35,7 +35,7 @@ test("the cron trigger expires scans whose producer is gone", async () => {
   // The server's superuser, whom no policy holds back.
   const url = new URL(`/${worker.backends.database.name}`, worker.backends.database.adminUrl).href;
   await asAdmin(url, async (admin) => {
-    await admin.query("update scans set updated_at = now() - interval '20 minutes' where id = $1", [scan.id]);
+    await admin.query("update runs set updated_at = now() - interval '20 minutes' where id = $1", [scan.id]);
   });
   const stream = await openStream(worker, scan.event_stream, keyOf(worker.tenant));
   const response = await fetch(`${worker.url}/__scheduled?cron=*+*+*+*+*`);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { monitors } from "../../drizzle/schema.ts";
+import { runs } from "../../drizzle/schema.ts";
 import { write } from "../../drizzle/transactions.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { NotFound } from "../../shared/app_error.ts";
@@ -63,7 +63,7 @@ export async function startWebGateway(environment: Environment = {}) {
     async silenceMonitor(tenant: WebTenant, monitorId: string) {
       const updatedAt = new Date(Date.now() - 61_000);
       await write(database, { tenantId: tenant.id }, (db) =>
-        db.update(monitors).set({ updatedAt }).where(eq(monitors.id, monitorId)),
+        db.update(runs).set({ updatedAt }).where(eq(runs.id, monitorId)),
       );
     },
     async [Symbol.asyncDispose]() {

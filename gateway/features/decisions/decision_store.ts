@@ -11,7 +11,7 @@ import { described } from "../../../shared/schemas/primitives.ts";
 import { originOf, webAddress } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { checkParameter, choiceParameter, newestFirst, type PageRequest, type QueryValues } from "../../http/query.ts";
-import type { ScanRow } from "../runs/run.ts";
+import type { RunRow } from "../runs/run.ts";
 import { toFields } from "../stored_rows.ts";
 
 /** The decisions of the transaction's tenant. */
@@ -108,7 +108,7 @@ export async function withdrawDecision(
  */
 export async function endContradicted(
   db: TenantDatabase,
-  { id, orgUrl, createdAt }: Pick<ScanRow, "id" | "orgUrl" | "createdAt">,
+  { id, orgUrl, createdAt }: Pick<RunRow, "id" | "orgUrl" | "createdAt">,
 ): Promise<void> {
   const isContradicted = and(
     eq(decisions.kind, "attestation"),

@@ -14,7 +14,7 @@ import { toCheckName } from "../../../shared/rule_names.ts";
 import { worstVerdict } from "../../../shared/rule_result.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import { longestSilenceMs } from "../../../shared/schemas/monitor.ts";
-import type { MonitorRow, ScanRow } from "../runs/run.ts";
+import type { RunRow } from "../runs/run.ts";
 
 /** Writes what scans and monitors saw, each in the transaction that stores the scan or the monitor. */
 
@@ -56,7 +56,7 @@ function requireRoomFor(results: Results): void {
  * Only a completed scan is an observation: another one may lack findings that it would have made. Rejects with `AppError("conflict")` for
  * results that are too many.
  */
-export async function observeScan(db: TenantDatabase, scan: ScanRow): Promise<void> {
+export async function observeScan(db: TenantDatabase, scan: RunRow): Promise<void> {
   const { id, tenantId, orgUrl, status, benchmark, createdAt, startedAt, endedAt: knownTo } = scan;
   if (status !== "completed" || knownTo === null) return;
   const organizationId = await registerOrganization(db, tenantId, orgUrl);
@@ -90,7 +90,7 @@ async function resultsOf(db: TenantDatabase, scanId: string): Promise<Results> {
 /** Changes of a monitor that were just stored. They may be late, and their clock may be wrong. Rejects as `observeScan` does. */
 export async function observeChanges(
   db: TenantDatabase,
-  monitor: MonitorRow,
+  monitor: RunRow,
   changes: readonly MovedFinding[],
 ): Promise<void> {
   const moments = momentsOf(changes.map((change) => ({ ...change, check: toCheckName(change.check) })));
@@ -100,7 +100,7 @@ export async function observeChanges(
 /** The monitor polled at that time. `hasGap`: not without a gap since the time before it. */
 export async function observePoll(
   db: TenantDatabase,
-  monitor: MonitorRow,
+  monitor: RunRow,
   { polledAt, hasGap }: { readonly polledAt: Date; readonly hasGap: boolean },
 ): Promise<void> {
   const at = Math.min(polledAt.getTime(), Date.now());
@@ -127,7 +127,7 @@ const maxRecent = 50;
 
 async function addMoments(
   db: TenantDatabase,
-  { id: runId, tenantId, orgUrl, benchmark }: MonitorRow,
+  { id: runId, tenantId, orgUrl, benchmark }: RunRow,
   moments: readonly { readonly at: number; readonly moved: Results }[],
   longestMs: number,
 ): Promise<void> {

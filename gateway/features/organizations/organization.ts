@@ -95,9 +95,9 @@ export async function announceOrganization(
 /** The organization as a transaction has left it, for the tenant's stream; none without an organization. */
 export async function organizationUpdated(
   db: TenantDatabase,
-  { tenantId, orgUrl }: { readonly tenantId: string; readonly orgUrl: string },
+  { tenantId, orgUrl }: { readonly tenantId: string; readonly orgUrl: string | null },
 ): Promise<readonly ChannelEvent[]> {
-  const rows = await selectOfAddress(db, orgUrl);
+  const rows = orgUrl === null ? [] : await selectOfAddress(db, orgUrl);
   const channel = tenantChannel(tenantId);
   return rows.map((row) => ({
     channel,

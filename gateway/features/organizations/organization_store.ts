@@ -1,5 +1,5 @@
 import { and, desc, eq, lt, lte, sql, type SQL } from "drizzle-orm";
-import { monitors, observations, organizations } from "../../../drizzle/schema.ts";
+import { observations, organizations, runs } from "../../../drizzle/schema.ts";
 import { auditRows } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
@@ -7,6 +7,7 @@ import type { RunObservation, Span } from "../../../shared/history/observation.t
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Access } from "../../auth/membership.ts";
 import { afterCursor, type PageRequest } from "../../http/query.ts";
+import type { RunKind } from "../runs/run.ts";
 import { deleteInBatches, deleteSome } from "../stored_rows.ts";
 
 /** The organizations of the transaction's tenant, and what was observed of them. */
@@ -24,12 +25,13 @@ export function selectOrganizationRows(
   db: TenantDatabase,
   { condition, limit }: { readonly condition?: SQL | undefined; readonly limit: number },
 ) {
-  const { id, status, staleAt, staleFrom, createdAt } = monitors;
+  const { id, status, staleAt, staleFrom, createdAt } = runs;
+  const isMonitor = eq(runs.kind, "monitor");
   // Chooses a running monitor before others, then the newest: a heartbeat does not change the choice.
   const monitor = db
     .select({ id, status, staleAt, staleFrom })
-    .from(monitors)
-    .where(and(eq(monitors.tenantId, organizations.tenantId), eq(monitors.origin, organizations.orgUrl)))
+    .from(runs)
+    .where(and(isMonitor, eq(runs.tenantId, organizations.tenantId), eq(runs.origin, organizations.orgUrl)))
     .orderBy(desc(sql`${status} = 'running'`), desc(createdAt), desc(id))
     .limit(1)
     .as("monitor");
@@ -49,12 +51,12 @@ export function selectOrganizationRows(
 /** Scans before the last one are read where it did not evaluate every rule, and of them only the rules that it lacks. */
 const maxScans = 20;
 
-const ofKind = (kind: "scan" | "monitor") => sql`from observations where tenant_id = ${organizations.tenantId}
+const ofKind = (kind: RunKind) => sql`from observations where tenant_id = ${organizations.tenantId}
   and organization_id = ${organizations.id} and kind = ${kind} order by known_to desc`;
 const everyRule = sql`${sql.param(stigRuleNames.map(({ check }) => check))}::text[]`;
 
 export interface SeenRun extends RunObservation {
-  readonly kind: "scan" | "monitor";
+  readonly kind: RunKind;
   readonly benchmark: string | null;
   /** False: the scan was deleted. */
   readonly isKept: boolean;
@@ -72,7 +74,7 @@ const seenOf = (monitorId: SQL) =>
   ), newest as (select array(select jsonb_object_keys(results) from scan where place = 1) as rules)
   select coalesce(json_agg(json_build_object('runId', run_id, 'kind', kind, 'benchmark', benchmark, 'began', ${toMs(sql`began`)},
     'from', ${toMs(sql`known_from`)}, 'to', ${toMs(sql`known_to`)}, 'results', case place when 1 then results else results - rules end,
-    'isKept', exists (select from scans where scans.tenant_id = seen.tenant_id and scans.id = run_id)
+    'isKept', exists (select from runs where runs.tenant_id = seen.tenant_id and runs.kind = 'scan' and runs.id = run_id)
   ) order by kind desc, place) filter (where place = 1 or results - rules <> '{}'), '[]')::text
   from (select * from scan union all (select *, 1 from observations as one
     where tenant_id = ${organizations.tenantId} and (run_id, known_from) = (select run_id, known_from from (

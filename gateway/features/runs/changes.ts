@@ -1,5 +1,5 @@
 import { and, desc, eq, getTableColumns, isNotNull, lt, lte, sql, type SQL } from "drizzle-orm";
-import { changes, monitors } from "../../../drizzle/schema.ts";
+import { changes, runs } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import { isUuid, type ChannelName } from "../../../shared/channel_name.ts";
@@ -37,7 +37,7 @@ export async function storeChanges(
   // The first state is not a move.
   const lastMove = updates.findLast(({ cause }) => cause !== "start");
   const monitor = await monitorStore.updateOpen(db, monitorId, {
-    lastChangeNumber: sql`${monitors.lastChangeNumber} + ${updates.length}::integer`,
+    lastChangeNumber: sql`${runs.lastChangeNumber} + ${updates.length}::integer`,
     ...(lastMove !== undefined && { lastChangeAt: new Date(lastMove.seen_at) }),
   });
   const firstNumber = monitor.lastChangeNumber - updates.length + 1;

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { monitors as table } from "../../../drizzle/schema.ts";
+import { isFreshMonitor, runs } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import { changeSchema } from "../../../shared/schemas/change.ts";
@@ -29,7 +29,7 @@ import {
   toChange,
   type ChangeRow,
 } from "./changes.ts";
-import { monitorEvents, monitorKind, runChannel, toMonitor, toMonitorUpdated, type MonitorRow } from "./run.ts";
+import { monitorEvents, runChannel, toMonitor, toMonitorUpdated, type RunRow } from "./run.ts";
 import { defineRuns } from "./runs.ts";
 import { findCountProblem, monitorStore, type Reported } from "./store.ts";
 
@@ -38,8 +38,7 @@ const Change = component("Change", changeSchema);
 
 /** Monitors, their changes and streams. */
 export const monitors = defineRuns({
-  kind: monitorKind,
-  store: monitorStore,
+  kind: "monitor",
   shown: Monitor,
   texts: {
     tag: "The current results of an org, and their changes",
@@ -55,7 +54,7 @@ export const monitors = defineRuns({
   defineRoutes,
   // The tenant's stream hears of a deletion when it is done.
   announceEnd: (row, dependencies) =>
-    monitorEvents(announcing(dependencies)).publishMonitorEnd(runChannel(monitorKind, row), {
+    monitorEvents(announcing(dependencies)).publishMonitorEnd(runChannel(row), {
       monitor_id: row.id,
       reason: "deleted",
     }),
@@ -69,7 +68,7 @@ export const monitors = defineRuns({
     schema: monitorUpdateSchema,
     example: { status: "running", log_status: "reading", last_look_at: "2026-11-22T14:03:12.000Z", lag_seconds: 1.4 },
     toChange: (update) => ({
-      ...toValues(table, update),
+      ...toValues(runs, update),
       // The detail belongs to the code.
       ...(update.error_code === null && { errorDetail: null }),
       staleAt: null,
@@ -83,7 +82,7 @@ export const monitors = defineRuns({
     async announce({ c, body }, reported, dependencies) {
       const { row, before } = reported;
       const { publishMonitorEnd, publishMonitorError, publishMonitorUpdated } = toBoth(dependencies);
-      const channel = runChannel(monitorKind, row);
+      const channel = runChannel(row);
       const error = toMonitorError(reported, body);
       await Promise.all([
         publishMonitorUpdated(channel, toMonitorUpdated(row)),
@@ -100,11 +99,11 @@ export const monitors = defineRuns({
     due: "monitors_silent_due",
     firstAfterMs: 60_000,
     everyMs: 15_000,
-    isDue: sql`${table.status} = 'running' and ${table.staleAt} is null and ${table.staleFrom} <= now()`,
+    isDue: sql`${isFreshMonitor} and ${runs.staleFrom} <= now()`,
     change: { staleAt: sql`now()` },
     async announce(row, dependencies) {
       const { publishMonitorUpdated } = toBoth(dependencies);
-      await publishMonitorUpdated(runChannel(monitorKind, row), { ...toMonitorUpdated(row), status: "stale" });
+      await publishMonitorUpdated(runChannel(row), { ...toMonitorUpdated(row), status: "stale" });
       await announceOrganization(dependencies, row);
     },
   },
@@ -130,8 +129,8 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
     },
     handle: async ({ c, principal, id, body, write }) => {
       const { row, isNew } = await write((db) => putMonitor(db, principal, id, body));
-      const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
-      await toBoth(dependencies).publishMonitorStart(runChannel(monitorKind, row), start);
+      const start = { monitor_id: row.id, org_url: body.org_url, interval_seconds: row.intervalSeconds };
+      await toBoth(dependencies).publishMonitorStart(runChannel(row), start);
       afterResponse(c, announceOrganization(dependencies, row));
       const location = `/api/v1/monitors/${row.id}`;
       return c.json(toMonitor(row), isNew ? 201 : 200, { location });
@@ -171,11 +170,11 @@ export async function putMonitor(
   { tenantId }: Principal,
   id: string,
   monitor: NewMonitor,
-): Promise<{ readonly row: MonitorRow; readonly isNew: boolean }> {
-  const given = toValues<MonitorRow>(table, monitor);
-  const { org_url: orgUrl, interval_seconds: intervalSeconds } = monitor;
-  const origin = originOf(orgUrl);
-  const created = await monitorStore.insert(db, { ...given, id, tenantId, orgUrl, origin, intervalSeconds });
+): Promise<{ readonly row: RunRow; readonly isNew: boolean }> {
+  const given = toValues<RunRow>(runs, monitor);
+  const { org_url: orgUrl } = monitor;
+  const own = { id, tenantId, orgUrl, origin: originOf(orgUrl) };
+  const created = await monitorStore.insert(db, { ...given, ...own, status: "running", startedAt: sql`now()` });
   if (created !== null) return { row: created, isNew: true };
   const before = await monitorStore.lockOpen(db, id);
   if (before.orgUrl !== orgUrl) {
@@ -199,7 +198,7 @@ export async function putMonitor(
 
 /** Once for each new error, and for each gap in what was read of the log; null: nothing to publish. */
 function toMonitorError(
-  { row, before }: Reported<MonitorRow>,
+  { row, before }: Reported,
   { error_code: code, gap_from: gapFrom, gap_to: gapTo }: MonitorUpdate,
 ): MonitorEvents["monitor.error"] | null {
   if (typeof code !== "string" || (code === before.errorCode && gapFrom === undefined)) return null;

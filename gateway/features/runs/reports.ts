@@ -124,7 +124,7 @@ async function storeReport(
   const { rows } = await db.execute(sql`
     insert into scan_reports (tenant_id, scan_id, body, sha256, size_bytes)
     select tenant_id, id, ${body}::bytea, ${sha256}, ${body.length}::integer
-    from scans where id = ${scanId}::uuid for key share
+    from runs where kind = 'scan' and id = ${scanId}::uuid for key share
     on conflict do nothing returning scan_id`);
   if (rows.length > 0) return { isNew: true };
   if ((await selectStored(db, scanId)).sha256 === sha256) return { isNew: false };

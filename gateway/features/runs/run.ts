@@ -1,11 +1,11 @@
-import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
-import { changes, findings, monitors, scans } from "../../../drizzle/schema.ts";
+import { changes, findings, runs } from "../../../drizzle/schema.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import {
   monitorEventSchemas,
   monitorSchema,
   type Monitor,
   type MonitorEvents,
+  type StoredMonitorStatus,
 } from "../../../shared/schemas/monitor.ts";
 import { scanEvents } from "../../../shared/scan_events.ts";
 import { scanEventSchemas, scanSchema, type Scan } from "../../../shared/schemas/scan.ts";
@@ -15,101 +15,78 @@ import type { SnapshotEvent } from "../../streaming/event_stream_definition.ts";
 import { alsoToTenant, announcing, tenantChannel, type AnnounceOptions } from "../announce.ts";
 import { toFields } from "../stored_rows.ts";
 
-/** A run looks at one organization. A scan ends by itself; a monitor goes on until somebody ends it. Both are stored alike. */
+export type RunRow = typeof runs.$inferSelect;
+export type RunKind = RunRow["kind"];
 
-export type ScanRow = typeof scans.$inferSelect;
-export type MonitorRow = typeof monitors.$inferSelect;
-export type RunRow = ScanRow | MonitorRow;
+/** The table of which a run may have many rows, and the column that names the run. */
+export const detailsOf = {
+  scan: { table: findings, owner: findings.scanId },
+  monitor: { table: changes, owner: changes.monitorId },
+} as const;
 
-export interface RunKind<Row extends RunRow> {
-  /** Prefix of its channels, first part of its events' types, and what an error calls it. */
-  readonly name: "scan" | "monitor";
-  /** The table of this kind, typed as that of scans: only columns that both kinds have are used. */
-  readonly table: typeof scans;
-  /** The table of which a run may have many rows, and the column that names the run. */
-  readonly details: { readonly table: PgTable; readonly owner: PgColumn };
-  /** The status of one that is deleted before it has ended. */
-  readonly deletedStatus: ScanRow["status"];
-  /** Returns the run as the API shows it. */
-  readonly toResource: (row: Row) => object;
-  /** Returns the event that a stream begins with. */
-  readonly toSnapshot: (row: Row) => SnapshotEvent;
-}
-
-export type AnyRunKind = Omit<RunKind<RunRow>, "toResource" | "toSnapshot">;
-
-export const scanKind: RunKind<ScanRow> = {
-  name: "scan",
-  table: scans,
-  details: { table: findings, owner: findings.scanId },
-  deletedStatus: "cancelled",
-  toResource: toScan,
-  toSnapshot: (row) => ({ type: "scan.snapshot", data: toScanResource(row) }),
-};
-
-export const monitorKind: RunKind<MonitorRow> = {
-  name: "monitor",
-  table: monitors as unknown as typeof scans,
-  details: { table: changes, owner: changes.monitorId },
-  deletedStatus: "ended" as ScanRow["status"],
-  toResource: toMonitor,
-  toSnapshot: (row) => ({ type: "monitor.snapshot", data: toMonitor(row) }),
-};
-
-type RunId = Pick<RunRow, "id" | "tenantId">;
+type RunId = Pick<RunRow, "kind" | "id" | "tenantId">;
 
 /** The channel of one run; the tenant is the run's own. */
-export function runChannel({ name }: AnyRunKind, { tenantId, id }: RunId): string {
-  return makeChannelName(name, tenantId, id);
+export function runChannel({ kind, tenantId, id }: RunId): string {
+  return makeChannelName(kind, tenantId, id);
 }
 
-const shared = (kind: AnyRunKind, { tenantId, id }: RunId) => ({
+/** Returns the run as the API shows it. */
+export function toResource(row: RunRow): Scan | Monitor {
+  return row.kind === "scan" ? toScan(row) : toMonitor(row);
+}
+
+/** Returns the event that a stream begins with. */
+export function toSnapshot(row: RunRow): SnapshotEvent {
+  return row.kind === "scan"
+    ? { type: "scan.snapshot", data: toScanResource(row) }
+    : { type: "monitor.snapshot", data: toMonitor(row) };
+}
+
+const shared = ({ kind, tenantId, id }: RunId) => ({
+  monitor_id: id,
   tenant_id: tenantId,
-  channel: runChannel(kind, { tenantId, id }),
-  event_stream: `/api/v1/${kind.name}s/${id}/event-stream`,
+  channel: runChannel({ kind, tenantId, id }),
+  event_stream: `/api/v1/${kind}s/${id}/event-stream`,
 });
 
-export function toScan(row: ScanRow): Scan {
-  return toFields(scanSchema, { table: scans, row }, shared(scanKind, row));
+export function toScan(row: RunRow): Scan {
+  return toFields(scanSchema, { table: runs, row }, shared(row));
 }
 
 /** Returns the scan as the events of its tenant carry it: flat, its id also under the name that events have for it. */
-export function toScanResource(row: ScanRow): ScanResource {
+export function toScanResource(row: RunRow): ScanResource {
   return { scan_id: row.id, ...toScan(row) };
 }
 
-export function toMonitor(row: MonitorRow): Monitor {
-  const more = { ...shared(monitorKind, row), monitor_id: row.id, status: presentStatus(row) };
-  return toFields(monitorSchema, { table: monitors, row }, more);
+export function toMonitor(row: RunRow): Monitor {
+  return toFields(monitorSchema, { table: runs, row }, { ...shared(row), status: presentStatus(row) });
 }
 
 /** The payload of `monitor.updated`, after the producer's report. */
-export function toMonitorUpdated(row: MonitorRow): MonitorEvents["monitor.updated"] {
-  return toFields(monitorEventSchemas["monitor.updated"], { table: monitors, row }, { monitor_id: row.id });
+export function toMonitorUpdated(row: RunRow): MonitorEvents["monitor.updated"] {
+  return toFields(monitorEventSchemas["monitor.updated"], { table: runs, row }, { monitor_id: row.id });
 }
 
 /** A monitor that was published as stale is read as stale. */
-export function presentStatus(monitor: Pick<MonitorRow, "status" | "staleAt" | "staleFrom">): Monitor["status"] {
+export function presentStatus(monitor: Pick<RunRow, "status" | "staleAt" | "staleFrom">): Monitor["status"] {
   const { status, staleAt, staleFrom } = monitor;
   const isSilent = staleAt !== null || (staleFrom !== null && Date.now() >= staleFrom.getTime());
-  return status === "running" && isSilent ? "stale" : status;
+  // The other statuses are those of scans.
+  return status === "running" && isSilent ? "stale" : (status as StoredMonitorStatus);
 }
 
 /** Called by the code that ended the scan, and by nothing else. Never rejects. */
-export function announceScanEnd(row: ScanRow, options: AnnounceOptions): Promise<void> {
+export function announceScanEnd(row: RunRow, options: AnnounceOptions): Promise<void> {
   const { publishScanEnd } = scanEvents(alsoToTenant(announcing(options)));
-  const end = toFields(scanEventSchemas["scan.end"], { table: scans, row }, { scan_id: row.id });
-  return publishScanEnd(runChannel(scanKind, row), end);
+  const end = toFields(scanEventSchemas["scan.end"], { table: runs, row }, { scan_id: row.id });
+  return publishScanEnd(runChannel(row), end);
 }
 
 /** Publishes on the tenant's stream that a run was deleted. Called after that: a later snapshot no longer has it. Never rejects. */
-export function announceDeleted(
-  { name }: AnyRunKind,
-  { id, tenantId }: RunId,
-  options: AnnounceOptions,
-): Promise<void> {
+export function announceDeleted({ kind, id, tenantId }: RunId, options: AnnounceOptions): Promise<void> {
   const publisher = announcing(options);
-  return name === "scan"
+  return kind === "scan"
     ? tenantEvents(publisher).publishScanDeleted(tenantChannel(tenantId), { scan_id: id })
     : monitorEvents(publisher).publishMonitorEnd(tenantChannel(tenantId), { monitor_id: id, reason: "deleted" });
 }

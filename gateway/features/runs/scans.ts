@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { audit } from "../../../drizzle/audit.ts";
-import { isUnfinished, scans as table } from "../../../drizzle/schema.ts";
+import { isUnfinishedScan, runs } from "../../../drizzle/schema.ts";
 import { readOne, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid, lowerCaseUuids } from "../../../shared/channel_name.ts";
@@ -19,7 +19,7 @@ import { observeScan } from "../organizations/observe.ts";
 import { toValues } from "../stored_rows.ts";
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./findings.ts";
 import { defineReportRoutes } from "./reports.ts";
-import { announceScanEnd, scanKind, tenantEvents, toScan, toScanResource, type ScanRow } from "./run.ts";
+import { announceScanEnd, tenantEvents, toScan, toScanResource, type RunRow } from "./run.ts";
 import { defineRuns, getChannels, getSnapshot } from "./runs.ts";
 import { scanStore } from "./store.ts";
 
@@ -42,7 +42,7 @@ const staleSeconds = 15 * 60;
 
 /** `GET /event-stream?scan_id=…&scan_id=…`: several scans, live, until the last one's `scan.end`. */
 const scansEventStream = defineEventStream({
-  prefix: scanKind.name,
+  prefix: "scan",
   path: "/event-stream",
   parameters: [
     {
@@ -53,8 +53,8 @@ const scansEventStream = defineEventStream({
     },
   ],
   isFor: (query) => query.has("scan_id"),
-  getChannels: (request) => getChannels(scanKind, request.db, parseScanIds(request)),
-  getSnapshot: async (request) => getSnapshot(scanKind, request.db, parseScanIds(request)),
+  getChannels: (request) => getChannels("scan", request.db, parseScanIds(request)),
+  getSnapshot: async (request) => getSnapshot("scan", request.db, parseScanIds(request)),
   text: {
     operationId: "followTenant",
     summary: "Follow everything of the tenant, or some of its scans",
@@ -70,8 +70,7 @@ const scansEventStream = defineEventStream({
 
 /** Scans, their findings, reports and streams. */
 export const scans = defineRuns({
-  kind: scanKind,
-  store: scanStore,
+  kind: "scan",
   shown: Scan,
   texts: {
     tag: "Scans, findings and reports",
@@ -98,8 +97,8 @@ export const scans = defineRuns({
     schema: scanUpdateSchema,
     example: { status: "running", checks_done: 12, pass: 9, fail: 2, manual: 1, not_applicable: 0 },
     toChange: (update) => ({
-      ...toValues(table, update),
-      ...(update.status !== undefined && { startedAt: sql`coalesce(${table.startedAt}, now())` }),
+      ...toValues(runs, update),
+      ...(update.status !== undefined && { startedAt: sql`coalesce(${runs.startedAt}, now())` }),
     }),
     async onStored(db, { row }) {
       await observeScan(db, row);
@@ -117,7 +116,7 @@ export const scans = defineRuns({
     afterSeconds: staleSeconds,
     firstAfterMs: staleSeconds * 1000,
     everyMs: 60_000,
-    isDue: sql`${isUnfinished(table.status)} and ${table.updatedAt} < now() - make_interval(secs => ${staleSeconds})`,
+    isDue: sql`${isUnfinishedScan} and ${runs.updatedAt} < now() - make_interval(secs => ${staleSeconds})`,
     change: { status: "expired", endedAt: sql`now()` },
     announce: announceScanEnd,
   },
@@ -125,7 +124,7 @@ export const scans = defineRuns({
 
 function defineRoutes(resource: Resource, dependencies: FeatureDependencies): void {
   const { publishScanCreated } = tenantEvents(announcing(dependencies));
-  const announceCreated = (row: ScanRow) => publishScanCreated(tenantChannel(row.tenantId), toScanResource(row));
+  const announceCreated = (row: RunRow) => publishScanCreated(tenantChannel(row.tenantId), toScanResource(row));
 
   async function register({ c, principal, id, body, write }: Call<NewScan, unknown>): Promise<Response> {
     const { row, isNew } = await write((db) => putScan(db, principal, body, id));
@@ -187,7 +186,7 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
 
 /** As it is stored then. Never rejects. */
 export function announceScanUpdated(
-  { id, tenantId }: Pick<ScanRow, "id" | "tenantId">,
+  { id, tenantId }: Pick<RunRow, "id" | "tenantId">,
   dependencies: FeatureDependencies,
 ): Promise<void> {
   // Another tenant may have chosen the same id.
@@ -208,12 +207,12 @@ export async function putScan(
   principal: Principal,
   scan: NewScan,
   id = "",
-): Promise<{ readonly row: ScanRow; readonly isNew: boolean }> {
+): Promise<{ readonly row: RunRow; readonly isNew: boolean }> {
   const { org_url: orgUrl = null, client_id: clientId = null, benchmark = null, checks_total: checksTotal } = scan;
   const registeredAs = JSON.stringify([orgUrl, clientId, benchmark, checksTotal ?? null]);
   const { tenantId, id: createdBy } = principal;
   const origin = orgUrl && originOf(orgUrl);
-  const values = { tenantId, orgUrl, origin, createdBy, registration: registeredAs, ...toValues<ScanRow>(table, scan) };
+  const values = { tenantId, orgUrl, origin, createdBy, registration: registeredAs, ...toValues<RunRow>(runs, scan) };
   const created = await scanStore.insert(db, id === "" ? values : { ...values, id });
   if (created !== null) return { row: created, isNew: true };
   const row = await scanStore.select(db, id);
@@ -222,7 +221,7 @@ export async function putScan(
 }
 
 /** Asks the producer to stop; it learns it from the answer to its next report. Rejects with `NotFound` or `AppError("conflict")`. */
-async function requestCancel(db: TenantDatabase, scanId: string): Promise<ScanRow> {
+async function requestCancel(db: TenantDatabase, scanId: string): Promise<RunRow> {
   const before = await scanStore.lockOpen(db, scanId);
   if (before.cancelRequested) return before;
   const row = await scanStore.updateOpen(db, scanId, { cancelRequested: true });

@@ -1,7 +1,7 @@
 import { defineEventStream } from "../../streaming/event_stream_definition.ts";
 import { toOrganizationResource } from "../organizations/organization.ts";
 import { selectOrganizationRows } from "../organizations/organization_store.ts";
-import { monitorKind, scanKind } from "../runs/run.ts";
+import { toSnapshot } from "../runs/run.ts";
 import { monitorStore, selectUnfinishedScans } from "../runs/store.ts";
 import { tenantChannel, tenantPrefix } from "../announce.ts";
 
@@ -31,8 +31,7 @@ export const tenantEventStream = defineEventStream({
             organizations: organizationRows.length,
           },
         },
-        ...scanRows.map((row) => scanKind.toSnapshot(row)),
-        ...monitorRows.map((row) => monitorKind.toSnapshot(row)),
+        ...[...scanRows, ...monitorRows].map(toSnapshot),
         ...organizationRows.map((row) => ({
           type: "organization.snapshot" as const,
           data: toOrganizationResource(row),

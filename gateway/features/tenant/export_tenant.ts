@@ -4,22 +4,25 @@ import { currentTenantId } from "../../../drizzle/policies.ts";
 import {
   apiKeys,
   changes,
+  columnsOfRuns,
   decisions,
   findings,
   memberships,
-  monitors,
   observations,
   organizations,
   published,
+  runs,
   scanReports,
-  scans,
 } from "../../../drizzle/schema.ts";
 import type { Tenant } from "../../../shared/schemas/team.ts";
 import type { Access } from "../../auth/membership.ts";
+import type { RunKind } from "../runs/run.ts";
 
 /** A table of which every row belongs to one tenant, by its column `tenant_id`. */
 interface ExportedTable {
   readonly table: PgTable;
+  /** Given: of the runs those of one kind, as if they had a table of their own. */
+  readonly kind?: RunKind;
   /** With the tenant unique: a page begins after one. */
   readonly key: readonly PgColumn[];
   /** How many rows a page has at most, where they are large. */
@@ -37,10 +40,10 @@ const exportedTables: readonly ExportedTable[] = [
   { table: apiKeys, key: [apiKeys.id], secrets: [apiKeys.hash] },
   { table: organizations, key: [organizations.id] },
   { table: observations, key: [observations.runId, observations.knownFrom] },
-  { table: scans, key: [scans.id] },
+  { table: runs, kind: "scan", key: [runs.id] },
   { table: findings, key: [findings.scanId, findings.fingerprint] },
   { table: scanReports, key: [scanReports.scanId], pageRows: 1 },
-  { table: monitors, key: [monitors.id] },
+  { table: runs, kind: "monitor", key: [runs.id] },
   { table: changes, key: [changes.monitorId, changes.id] },
   { table: published, key: [published.channel, published.producer] },
   { table: decisions, key: [decisions.id] },
@@ -61,7 +64,7 @@ export async function* exportTenant(
   yield `${JSON.stringify({ schema: "scanstream.export/1", tenant_id, name, exported_at })}\n`;
   const counts: Record<string, number> = {};
   for (const exported of exportedTables) {
-    const table = getTableName(exported.table);
+    const table = exported.kind === undefined ? getTableName(exported.table) : `${exported.kind}s`;
     counts[table] = 0;
     for await (const rows of readPages(read, exported)) {
       counts[table] += rows.length;
@@ -74,9 +77,10 @@ export async function* exportTenant(
 /** Reads the rows of the transaction's tenant, a page in each transaction. The database makes the JSON of each row once. */
 async function* readPages(
   read: Access["read"],
-  { table, key, pageRows = maxPageRows, secrets = [] }: ExportedTable,
+  { table, kind, key, pageRows = maxPageRows, secrets = [] }: ExportedTable,
 ): AsyncGenerator<readonly string[]> {
-  const columns = Object.values(getTableColumns(table)).filter(
+  const ofKind = kind === undefined ? sql`` : sql`and kind = ${kind}`;
+  const columns = Object.values(kind === undefined ? getTableColumns(table) : columnsOfRuns(kind)).filter(
     (column) => column.generated === undefined && !secrets.some(({ name }) => name === column.name),
   );
   const keyTexts = key.map(({ name }) => sql`${sql.identifier(name)}::text`);
@@ -85,7 +89,7 @@ async function* readPages(
       select row_to_json(stored)::text as json, array_to_json(array[${sql.join(keyTexts, sql`, `)}])::text as key
       from (
         select ${namesOf(columns)} from ${table}
-        where tenant_id = ${currentTenantId} ${isAfter}
+        where tenant_id = ${currentTenantId} ${ofKind} ${isAfter}
         order by ${namesOf(key)} limit ${pageRows}::integer
       ) as stored order by ${namesOf(key)}`;
     const { rows } = await read((db) => db.execute<{ json: string; key: string }>(page));

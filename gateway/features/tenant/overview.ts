@@ -1,5 +1,5 @@
-import { and, desc, eq, getTableColumns, gt, inArray, isNotNull, ne, sql, type SQL } from "drizzle-orm";
-import { changes, findings, memberships, monitors } from "../../../drizzle/schema.ts";
+import { and, desc, eq, getTableColumns, gt, inArray, isNotNull, isNull, ne, sql, type SQL } from "drizzle-orm";
+import { changes, findings, memberships, runs } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { overviewLimits, type Overview } from "./overview_schema.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -35,7 +35,7 @@ export async function readOverview(
   return {
     seen_at: seenAt?.toISOString() ?? null,
     organizations: organizations.map(toOrganization),
-    monitors: monitorRows.map((row) => toMonitor(row)),
+    monitors: monitorRows.map(toMonitor),
     scans: [...scanRows.values()].map(toScan),
     decisions: decisionRows.map(toDecision),
     changes: await selectChanges(db, since),
@@ -67,18 +67,17 @@ async function selectChanges(db: TenantDatabase, since: Date | null): Promise<Ov
   const own = db
     .select({ ...getTableColumns(changes), rank: sql`row_number() over (order by ${desc(changes.number)})`.as("rank") })
     .from(changes)
-    .where(and(eq(changes.tenantId, monitors.tenantId), eq(changes.monitorId, monitors.id)))
+    .where(and(eq(changes.tenantId, runs.tenantId), eq(changes.monitorId, runs.id)))
     .orderBy(desc(changes.number))
     .limit(since === null ? changesOfMonitor.newest : changesOfMonitor.since)
     .as("own");
+  const isNew = since === null ? undefined : gt(own.createdAt, since);
   const rows = await db
     .select({ ...own._.selectedFields })
-    .from(monitors)
+    .from(runs)
     .innerJoinLateral(own, sql`true`)
     // The first state is one line for each finding, and no change.
-    .where(
-      and(ne(monitors.status, "ended"), ne(own.cause, "start"), since === null ? undefined : gt(own.createdAt, since)),
-    )
+    .where(and(eq(runs.kind, "monitor"), isNull(runs.endedAt), ne(own.cause, "start"), isNew))
     // A monitor with many changes leaves room for those of the others.
     .orderBy(own.rank, desc(own.seenAt))
     .limit(overviewLimits.changes);

@@ -26,7 +26,7 @@ const asIfLarge = `select ${["enable_seqscan", "enable_bitmapscan", "enable_sort
   .join(", ")}`;
 
 test.each([
-  ["scans", "/scans"],
+  ["runs", "/scans"],
   ["findings", `/scans/${scanId}/findings`],
   ["changes", `/monitors/${monitorId}/changes`],
   ["audit_events", "/audit"],

@@ -74,7 +74,7 @@ const mistakes: readonly (readonly [what: string, getChannels: unknown, status: 
     500,
     /getChannels of the feature .* returned 101 channels: expected at most 100/,
   ],
-  ["writes", ({ db }: ChannelsRequest) => db.execute(sql`delete from scans`), 500, /read-only transaction/],
+  ["writes", ({ db }: ChannelsRequest) => db.execute(sql`delete from runs`), 500, /read-only transaction/],
   ["hangs", () => new Promise(() => {}), 503, /getChannels of the feature .* did not answer within 4 s/],
 ];
 

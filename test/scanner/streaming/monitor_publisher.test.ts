@@ -187,7 +187,7 @@ describe("createMonitorPublisher", () => {
     const before = updates();
     await expect.poll(updates).toBeGreaterThan(before + 1);
     expect(monitor.registrations).toEqual([null]);
-    await gateway.owner("update monitors set last_change_at = null where id = $1", monitor.monitorId);
+    await gateway.owner("update runs set last_change_at = null where id = $1", monitor.monitorId);
     await expect.poll(() => monitor.registrations).toEqual([null, null]);
     expect(monitor.warnings).toHaveLength(1);
   });

@@ -27,7 +27,7 @@ async function fullScan(status?: string): Promise<string> {
 
 const rowsOf = (id: string) =>
   owner(
-    `select (select count(*)::int from scans where id = $1::uuid) as scans, (select count(*)::int from findings where scan_id = $1::uuid) as findings,
+    `select (select count(*)::int from runs where id = $1::uuid) as scans, (select count(*)::int from findings where scan_id = $1::uuid) as findings,
       (select count(*)::int from scan_reports where scan_id = $1::uuid) as reports`,
     id,
   );
@@ -68,8 +68,8 @@ describe("RETENTION_DAYS", () => {
     await runTasks([{ tasks }], { database, sendEvent, log });
     return published;
   };
-  const age = (id: string, days: number, table = "scans") =>
-    owner(`update ${table} set ended_at = now() - make_interval(days => $1) where id = $2::uuid`, days, id);
+  const age = (id: string, days: number) =>
+    owner(`update runs set ended_at = now() - make_interval(days => $1) where id = $2::uuid`, days, id);
 
   test("deletes scans and monitors that ended longer ago with all that belongs to them, and says so on the tenant's stream", async () => {
     const old = await fullScan("completed");
@@ -88,7 +88,7 @@ describe("RETENTION_DAYS", () => {
     expect(await rowsOf(young)).toEqual([[1, 2, 1]]);
     expect(await rowsOf(running)).toEqual([[1, 2, 1]]);
     expect(await owner("select action from audit_events where target_id = $1", old), "nobody did it").toEqual([]);
-    await age(monitor, 31, "monitors");
+    await age(monitor, 31);
     expect((await run(30)).join()).toContain(`{"monitor_id":"${monitor}","reason":"deleted"}`);
     expect((await send("GET", `/monitors/${monitor}`)).status).toBe(404);
     expect(await owner("select count(*)::int from changes where monitor_id = $1::uuid", monitor)).toEqual([[0]]);

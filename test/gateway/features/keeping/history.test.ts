@@ -184,7 +184,7 @@ describe("the state of an organization", () => {
       const { id, update } = await startScan(orgUrl, { [idle]: fail });
       if (end === "deleted") await gateway.send("DELETE", `/scans/${id}`);
       else if (end === "expired") {
-        await gateway.owner("update scans set updated_at = now() - interval '1 hour' where id = $1::uuid", id);
+        await gateway.owner("update runs set updated_at = now() - interval '1 hour' where id = $1::uuid", id);
         await runTasks([scanFeature], dependencies());
       } else await update({ status: end });
       expect(await organizationOf(orgUrl), end).toMatchObject(none);

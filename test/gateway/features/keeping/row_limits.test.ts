@@ -51,8 +51,8 @@ const kinds: readonly (readonly [what: string, most: number, fill: Fill, add: Ad
   [
     "monitors",
     1000,
-    (tenant) => sql`insert into monitors (id, tenant_id, org_url, origin, interval_seconds)
-      select gen_random_uuid(), ${tenant}::uuid, 'https://acme.okta.com', 'https://acme.okta.com', 10 from generate_series(1, 999)`,
+    (tenant) => sql`insert into runs (tenant_id, kind, org_url, origin, interval_seconds, started_at)
+      select ${tenant}::uuid, 'monitor', 'https://acme.okta.com', 'https://acme.okta.com', 10, now() from generate_series(1, 999)`,
     (db, principal) => putMonitor(db, principal, randomUUID(), monitor()),
   ],
   [
@@ -65,8 +65,8 @@ const kinds: readonly (readonly [what: string, most: number, fill: Fill, add: Ad
   [
     "scans that have not ended",
     2000,
-    (tenant) => sql`insert into scans (tenant_id, status, ended_at)
-      select ${tenant}::uuid, case n when 0 then 'failed' else 'pending' end, case n when 0 then now() end
+    (tenant) => sql`insert into runs (tenant_id, kind, status, ended_at)
+      select ${tenant}::uuid, 'scan', case n when 0 then 'failed' else 'pending' end, case n when 0 then now() end
       from generate_series(0, 1999) as n`,
     (db, principal) => putScan(db, principal, {}, randomUUID()),
   ],

@@ -81,7 +81,7 @@ test("DELETE takes everything of the tenant with it, in steps, and asks for the 
   await fill(tenant);
   await gateway.owner(
     `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
-     select tenant_id, id, 'many' || n, 'c', 'FAIL', 'low', '', '', '', '', '', '' from scans, generate_series(1, 5100) as n where tenant_id = $1::uuid`,
+     select tenant_id, id, 'many' || n, 'c', 'FAIL', 'low', '', '', '', '', '', '' from runs, generate_series(1, 5100) as n where kind = 'scan' and tenant_id = $1::uuid`,
     tenant.id,
   );
   const as = `Api-Key ${tenant.apiKey}`;
@@ -101,7 +101,7 @@ test("DELETE takes everything of the tenant with it, in steps, and asks for the 
   const others = await rowsOf(bystander.id);
   expect(await problemOf(await send("DELETE", { name: "initech" }, as))).toMatchObject({ status: 422 });
   expect((await send("DELETE", {}, as)).status).toBe(422);
-  expect((await rowsOf(tenant.id))["scans"]).toBe(2);
+  expect((await rowsOf(tenant.id))["runs"]).toBe(3);
   const deleted = await send("DELETE", { name: "Initech" }, as);
   expect(deleted.status).toBe(204);
   expect(new Set(Object.values(await rowsOf(tenant.id)))).toEqual(new Set([0]));

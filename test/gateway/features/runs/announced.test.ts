@@ -13,19 +13,19 @@ import { watchDatabase } from "../../../support/watched_database.ts";
 
 const gateway = await openTestGateway();
 
-const silence = (table: "scans" | "monitors", id: string, seconds: number) =>
-  gateway.owner(`update ${table} set updated_at = now() - make_interval(secs => $1) where id = $2::uuid`, seconds, id);
+const silence = (id: string, seconds: number) =>
+  gateway.owner(`update runs set updated_at = now() - make_interval(secs => $1) where id = $2::uuid`, seconds, id);
 
 async function silentScan(minutes: number) {
   const scan = await createScan(gateway, gateway.acme);
-  await silence("scans", scan.id, minutes * 60);
+  await silence(scan.id, minutes * 60);
   return scan;
 }
 
 async function silentMonitor(intervalSeconds: number, seconds: number) {
   const monitor = createMonitorClient(gateway);
   await monitor.put({ ...newMonitor, interval_seconds: intervalSeconds });
-  await silence("monitors", monitor.id, seconds);
+  await silence(monitor.id, seconds);
   return monitor;
 }
 
@@ -60,7 +60,7 @@ test("a running monitor that is silent for three intervals, at least a minute, i
   await silentMonitor(22, 61);
   const stopped = await silentMonitor(10, 0);
   await stopped.patch({ status: "stopped" });
-  await silence("monitors", stopped.id, 3600);
+  await silence(stopped.id, 3600);
   const events = await sweepAtOnce(monitors);
   const updates = events.filter(({ type }) => type === "monitor.updated");
   expect(updates.map(({ data }) => data)).toEqual(
@@ -73,7 +73,7 @@ test("a running monitor that is silent for three intervals, at least a minute, i
   expect((await stale.read()).status).toBe("stale");
   await stale.patch({});
   expect((await stale.read()).status).toBe("running");
-  await silence("monitors", stale.id, 61);
+  await silence(stale.id, 61);
   expect((await sweepAtOnce(monitors)).filter(({ type }) => type === "monitor.updated")).toHaveLength(2);
 });
 
@@ -120,7 +120,7 @@ test("an end that the database has stored is published, although its answer was 
   let isAnswerLost = false;
   const losing = watchDatabase(await openTestPglite(), async (run, { queries }) => {
     const rows = await run();
-    if (!isAnswerLost || !queries.some(({ sql: text }) => text.startsWith('update "scans"'))) return rows;
+    if (!isAnswerLost || !queries.some(({ sql: text }) => text.startsWith('update "runs"'))) return rows;
     isAnswerLost = false;
     throw new AppError("unavailable", "The database cannot be reached");
   });
