@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { base64url } from "jose";
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
-import { isUuid, lowerCaseUuids } from "../../shared/channel_name.ts";
+import { lowerCaseUuids } from "../../shared/channel_name.ts";
 import { requireCheckName } from "../../shared/rule_names.ts";
 import { described, instant, text } from "../../shared/schemas/primitives.ts";
 import type { Parameter } from "../description/operation.ts";
@@ -97,8 +97,7 @@ export const pageParameters: Parameter[] = [
 export interface List<Row> {
   readonly position: (row: Row) => readonly [createdAt: Date, key: string];
   readonly item: (row: Row) => unknown;
-  /** Default: `isText`. */
-  readonly isKey?: IsKey;
+  readonly isKey: IsKey;
   /** Default: the length of the item's JSON. */
   readonly sizeOf?: (row: Row) => number;
 }
@@ -106,11 +105,13 @@ export interface List<Row> {
 /** True for a text that may be the key of an item: a cursor may be made by anybody. */
 export type IsKey = (key: string) => boolean;
 
-/** A list by time, of rows that a UUID identifies. */
-export function listByTime<Row extends { readonly id: string; readonly createdAt: Date }>(
+/** A list by time; `key` is the property of a row that tells it from others of the same time. */
+export function listByTime<Row extends { readonly createdAt: Date }>(
   item: (row: Row) => unknown,
+  key: keyof Row,
+  isKey: IsKey,
 ): List<Row> {
-  return { position: ({ createdAt, id }) => [createdAt, id], item, isKey: isUuid };
+  return { position: (row) => [row.createdAt, String(row[key])], item, isKey };
 }
 
 export function isText(key: string): boolean {

@@ -19,7 +19,7 @@ import {
 import { accountOf } from "../limits.ts";
 import { allow, allowReader, type Allowed } from "./allow.ts";
 import { parseBody, readJson, type BodyOptions } from "./body.ts";
-import { isText, pageParameters, parsePageRequest, readQuery, toPage } from "./query.ts";
+import { pageParameters, parsePageRequest, readQuery, toPage } from "./query.ts";
 import type { IsKey, List, PageRequest, QueryParameters, QueryValues } from "./query.ts";
 
 export interface ResourceOptions {
@@ -133,7 +133,7 @@ export function defineResource(resource: ResourceOptions, routes = new Hono<Allo
   ): void {
     on(route, operationId, {
       ...options,
-      page: list.isKey ?? isText,
+      page: list.isKey,
       answers: { 200: json(component(pageName, pageOf(item)), "One page") },
       handle: async (call) => toPage(await select(call), list, { limit: call.page.limit, path: call.c.req.path }),
     });

@@ -17,14 +17,12 @@ export interface LocalStreamsOptions
   extends
     Omit<HubOptions, "deliveries" | "now">,
     Pick<RecheckOptions, "authority" | "recheckChannels">,
-    Partial<Pick<RecheckOptions, "random">> {
+    Partial<Pick<StreamContext, "random" | "closeGraceMs">> {
   readonly bounds: StreamBounds;
   /** The limits of the process. Default: new ones, with the streams of `bounds`. */
   readonly limits?: Limits;
   /** Makes the sinks of their bytes. Default: portable ones. */
   readonly createSink?: CreateSink;
-  /** How long a closed stream's last bytes may take to leave. Default 2,000. */
-  readonly closeGraceMs?: number;
 }
 
 export type LocalStreams = ReturnType<typeof createLocalStreams>;
@@ -38,10 +36,9 @@ export function createLocalStreams(options: LocalStreamsOptions) {
   const hub = createHub({ ...options, deliveries: limits.deliveries, count, now });
   const heartbeatMs = bounds.heartbeatSeconds * 1000;
   const recheckMs = bounds.recheckSeconds * 1000;
-  const recheck: RecheckOptions = { ...options, onStored: hub.loseBehind, recheckMs, count, now, random };
   const { maxBufferBytes } = bounds;
-  const parts = { hub, limits, count, heartbeatMs, maxBufferBytes, closeGraceMs, now, random };
-  const context: StreamContext = { ...parts, onOpen, onOver };
+  const parts = { hub, limits, count, heartbeatMs, recheckMs, maxBufferBytes, closeGraceMs, now, random };
+  const context: StreamContext & RecheckOptions = { ...options, ...parts, onOpen, onOver };
   const head = encodeRetry(2000) + encodeComment("open") + encodeHeartbeatInterval(bounds.heartbeatSeconds);
   const tenants = new Map<string, TenantStreams>();
   /** One timer for everything that is due some time: heartbeats, ends, last bytes and rechecks. It runs while there is a stream. */
@@ -96,7 +93,7 @@ export function createLocalStreams(options: LocalStreamsOptions) {
 
   function onOpen(stream: OpenStream): void {
     const { tenantId } = stream.principal;
-    const tenant = tenants.get(tenantId) ?? createTenantStreams(tenantId, recheck);
+    const tenant = tenants.get(tenantId) ?? createTenantStreams(tenantId, context);
     tenants.set(tenantId, tenant);
     tenant.streams.add(stream);
     // Often enough for the shortest of what is due.

@@ -15,9 +15,10 @@ export interface StreamContext {
   readonly count: Count;
   readonly heartbeatMs: number;
   readonly maxBufferBytes: number;
-  /** How long a closed stream's last bytes may take to leave. */
+  /** How long a closed stream's last bytes may take to leave. Default 2,000. */
   readonly closeGraceMs: number;
   readonly now: () => number;
+  /** From 0 inclusive to 1 exclusive. */
   readonly random: () => number;
   /** From now on the stream is swept and rechecked. */
   readonly onOpen: (stream: OpenStream) => void;

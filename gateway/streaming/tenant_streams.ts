@@ -1,8 +1,8 @@
 import { withTimeout } from "../../shared/with_timeout.ts";
 import type { AuthorityCheck } from "../auth/membership.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Count } from "../observability/metrics.ts";
-import type { OpenStream } from "./open_stream.ts";
+import type { Hub } from "./hub.ts";
+import type { OpenStream, StreamContext } from "./open_stream.ts";
 import type { StoredNumber } from "./published.ts";
 
 /** A terminal event that was stored may take this long to be published: what ended is not closed without it before. */
@@ -19,18 +19,13 @@ export type RecheckChannels = (
   onStored: (stored: readonly StoredNumber[]) => void,
 ) => Promise<ReadonlyMap<string, "ended" | "denied">>;
 
-export interface RecheckOptions {
+export interface RecheckOptions extends Pick<StreamContext, "count" | "now" | "random"> {
+  readonly hub: Pick<Hub, "loseBehind">;
   readonly authority: AuthorityCheck;
   /** Default: streams end by their terminal event and with their authority only. */
   readonly recheckChannels?: RecheckChannels | undefined;
-  /** Closes the streams of channels that are behind. */
-  readonly onStored: (stored: readonly StoredNumber[]) => void;
   /** Streams are closed within this time after their authority ended, the query's time included. */
   readonly recheckMs: number;
-  readonly count: Count;
-  readonly now: () => number;
-  /** From 0 inclusive to 1 exclusive. */
-  readonly random: () => number;
 }
 
 export type TenantStreams = ReturnType<typeof createTenantStreams>;
@@ -45,7 +40,7 @@ export type TenantStreams = ReturnType<typeof createTenantStreams>;
  * closed within two more, spread, so that they do not all reconnect at once.
  */
 export function createTenantStreams(id: string, options: RecheckOptions) {
-  const { authority, recheckChannels, onStored, recheckMs, count, now, random } = options;
+  const { hub, authority, recheckChannels, recheckMs, count, now, random } = options;
   const streams = new Set<OpenStream>();
   let isChecking = false;
   /** True while the openings of the last check are repeated. */
@@ -104,7 +99,8 @@ export function createTenantStreams(id: string, options: RecheckOptions) {
       const [first] = streams;
       if (first === undefined) continue;
       try {
-        const found = await recheckChannels(first.principal, [...new Set(streams.map(({ name }) => name))], onStored);
+        const names = [...new Set(streams.map(({ name }) => name))];
+        const found = await recheckChannels(first.principal, names, hub.loseBehind);
         for (const stream of streams) {
           const state = found.get(stream.name);
           if (state === "denied") stream.close("revoked");

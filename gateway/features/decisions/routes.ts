@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { isUuid } from "../../../shared/channel_name.ts";
 import { isExpired, toExpires } from "../../../shared/decisions/expiry.ts";
 import { decisionSchema, newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
@@ -45,7 +46,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     allow: "read",
     summary: "List decisions, newest first",
     query: decisionQuery,
-    list: listByTime(toDecision),
+    list: listByTime(toDecision, "id", isUuid),
     of: [Decision, "DecisionPage"],
     select: ({ page, parameters, readOne }) => readOne((db) => selectDecisions(db, page, parameters)),
   });

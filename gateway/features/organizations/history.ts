@@ -65,6 +65,7 @@ export function defineHistoryRoutes(organizations: Resource): void {
     list: {
       position: ({ check, opened }: OrganizationExposure) => [new Date(opened.known_at), check],
       item: (exposure) => exposure,
+      isKey: isText,
     },
     of: [component("Exposure", organizationExposureSchema), "ExposurePage"],
     select: async ({ id, page: { limit, after }, parameters: { rule, open, ...times }, read }) => {

@@ -14,21 +14,14 @@ import {
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import { isNumber } from "../../http/query.ts";
+import { isNumber, isText, listByTime } from "../../http/query.ts";
 import type { Resource } from "../../http/resource.ts";
 import { afterResponse, alsoToTenant, announcing } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/organization.ts";
 import { observePoll } from "../organizations/observe.ts";
 import { toValues } from "../stored_rows.ts";
-import {
-  changeQuery,
-  selectChanges,
-  selectPresentFindings,
-  storeChanges,
-  toChange,
-  type ChangeRow,
-} from "./changes.ts";
+import { changeQuery, selectChanges, selectPresentFindings, storeChanges, toChange } from "./changes.ts";
 import { monitorEvents, runChannel, toMonitor, toMonitorUpdated, type RunRow } from "./run.ts";
 import { defineRuns } from "./runs.ts";
 import { findCountProblem, monitorStore, type Reported } from "./store.ts";
@@ -141,11 +134,7 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
     allow: "read",
     summary: "List a monitor's changes, newest first",
     query: changeQuery,
-    list: {
-      position: ({ createdAt, number }: ChangeRow) => [createdAt, String(number)],
-      item: toChange,
-      isKey: isNumber,
-    },
+    list: listByTime(toChange, "number", isNumber),
     of: [Change, "ChangePage"],
     select: ({ id, read, ...asked }) => read((db) => selectChanges(db, id, asked)),
   });
@@ -155,7 +144,7 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
     summary: "List a monitor's present findings",
     description:
       "The last change of each finding that is still there, by fingerprint; its `to` is the present verdict.",
-    list: { position: ({ createdAt, fingerprint }: ChangeRow) => [createdAt, fingerprint], item: toChange },
+    list: listByTime(toChange, "fingerprint", isText),
     of: [Change, "ChangePage"],
     select: ({ id, page, read }) => read((db) => selectPresentFindings(db, id, page)),
   });

@@ -3,6 +3,7 @@ import type * as v from "valibot";
 import { runs } from "../../../drizzle/schema.ts";
 import { write, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import { isUnavailable, NotFound } from "../../../shared/app_error.ts";
+import { isUuid } from "../../../shared/channel_name.ts";
 import { described } from "../../../shared/schemas/primitives.ts";
 import { webAddress } from "../../../shared/schemas/web_address.ts";
 import { json, problem } from "../../description/operation.ts";
@@ -93,7 +94,7 @@ export function defineRuns<Update extends { readonly status?: string }>(feature:
       allow: "read",
       summary: `List ${kind}s, newest first`,
       query: { org_url: described(webAddress, `Only the ${kind}s of this organization`) },
-      list: listByTime(toResource),
+      list: listByTime(toResource, "id", isUuid),
       of: [shown, `${Kind}Page`],
       select: ({ page, parameters, readOne }) => readOne((db) => store.selectPage(db, page, parameters.org_url)),
     });

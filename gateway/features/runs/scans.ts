@@ -9,6 +9,7 @@ import { originOf } from "../../../shared/schemas/web_address.ts";
 import { scanSchema, newScanSchema, scanUpdateSchema, type NewScan } from "../../../shared/schemas/scan.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { component, json, problem } from "../../description/operation.ts";
+import { isText, listByTime } from "../../http/query.ts";
 import type { Call, Resource } from "../../http/resource.ts";
 import { defineEventStream, type ChannelsRequest } from "../../streaming/event_stream_definition.ts";
 import { afterResponse, announceThrottled, announcing, tenantChannel } from "../announce.ts";
@@ -17,7 +18,7 @@ import type { FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/organization.ts";
 import { observeScan } from "../organizations/observe.ts";
 import { toValues } from "../stored_rows.ts";
-import { selectFindings, storeFindings, toFinding, type FindingRow } from "./findings.ts";
+import { selectFindings, storeFindings, toFinding } from "./findings.ts";
 import { defineReportRoutes } from "./reports.ts";
 import { announceScanEnd, tenantEvents, toScan, toScanResource, type RunRow } from "./run.ts";
 import { defineRuns, getChannels, getSnapshot } from "./runs.ts";
@@ -172,11 +173,7 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
   resource.list("GET /scans/:id/findings", "listFindings", {
     allow: "read",
     summary: "List a scan's findings",
-    list: {
-      position: ({ createdAt, fingerprint }: FindingRow) => [createdAt, fingerprint],
-      item: toFinding,
-      sizeOf: ({ size }) => size,
-    },
+    list: { ...listByTime(toFinding, "fingerprint", isText), sizeOf: ({ size }) => size },
     of: [Finding, "FindingPage"],
     select: ({ id, page, read }) => read((db) => selectFindings(db, id, page)),
   });

@@ -1,27 +1,17 @@
 import { Hono } from "hono";
 import * as v from "valibot";
+import { isUuid } from "../../../shared/channel_name.ts";
 import { apiKeySchema, createdApiKeySchema, memberSchema } from "../../../shared/schemas/team.ts";
 import { auditEventSchema, memberUpdateSchema, newApiKeySchema, newMemberSchema, subSchema } from "./team_schemas.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import { defineFeature } from "../features.ts";
-import { isNumber, listByTime, type List } from "../../http/query.ts";
+import { isNumber, listByTime } from "../../http/query.ts";
 import { invalidField } from "../../http/problem.ts";
 import { defineResource } from "../../http/resource.ts";
 import { insertApiKey, revokeApiKey, selectApiKeys, toApiKey } from "./api_key_store.ts";
-import { auditQuery, selectAuditEvents, toAuditEvent, type AuditRow } from "./audit_store.ts";
-import { deleteMember, putMember, selectMembers, toMember, updateMember, type MemberRow } from "./member_store.ts";
-
-const memberList: List<MemberRow> = {
-  position: ({ createdAt, userId }) => [createdAt, userId],
-  item: toMember,
-  isKey: (key) => v.is(subSchema, key),
-};
-const auditList: List<AuditRow> = {
-  position: ({ createdAt, number }) => [createdAt, String(number)],
-  item: toAuditEvent,
-  isKey: isNumber,
-};
+import { auditQuery, selectAuditEvents, toAuditEvent } from "./audit_store.ts";
+import { deleteMember, putMember, selectMembers, toMember, updateMember } from "./member_store.ts";
 
 const Member = component("Member", memberSchema);
 const lockedOut = {
@@ -61,7 +51,7 @@ function defineMembers(routes: Hono<Allowed>): void {
   members.list("GET /members", "listMembers", {
     allow: "manage",
     summary: "List members, newest first",
-    list: memberList,
+    list: listByTime(toMember, "userId", (key) => v.is(subSchema, key)),
     of: [Member, "MemberPage"],
     select: ({ page, readOne }) => readOne((db) => selectMembers(db, page)),
   });
@@ -106,7 +96,7 @@ function defineApiKeys(routes: Hono<Allowed>): void {
   apiKeys.list("GET /api-keys", "listApiKeys", {
     allow: "manage",
     summary: "List API keys, newest first, revoked ones too",
-    list: listByTime(toApiKey),
+    list: listByTime(toApiKey, "id", isUuid),
     of: [component("ApiKey", apiKeySchema), "ApiKeyPage"],
     select: ({ page, readOne }) => readOne((db) => selectApiKeys(db, page)),
   });
@@ -145,7 +135,7 @@ function defineAudit(routes: Hono<Allowed>): void {
     allow: "manage",
     summary: "List the audit trail, newest first",
     query: auditQuery,
-    list: auditList,
+    list: listByTime(toAuditEvent, "number", isNumber),
     of: [component("AuditEvent", auditEventSchema), "AuditPage"],
     select: ({ page, parameters, readOne }) => readOne((db) => selectAuditEvents(db, page, parameters)),
   });
