@@ -30,21 +30,8 @@ export async function audit(
       as line ("tenantId" uuid, action text, "targetId" text, detail jsonb)`);
 }
 
-/** Rows as they were made, or as they were before they went: a line each. */
-export async function auditRows(
-  db: TenantDatabase,
-  action: AuditLine["action"],
-  table: PgTable,
-  rows: readonly Readonly<Record<"tenantId" | "id", string>>[],
-): Promise<void> {
-  await audit(
-    db,
-    rows.map((row) => ({ tenantId: row.tenantId, action, targetId: row.id, detail: columnsOf(table, { ...row }) })),
-  );
-}
-
 /** A row by the names of its columns. */
-export function columnsOf(table: PgTable, row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+export function columnsOf(table: PgTable, row: AuditLine["detail"]): AuditLine["detail"] {
   const columns = Object.entries(getTableColumns(table));
   const own = columns.filter(([property, { name }]) => property in row && name !== "tenant_id");
   return Object.fromEntries(own.map(([property, { name }]) => [name, row[property]]));

@@ -114,24 +114,29 @@ export function columnsOfRuns(kind: RunKind): Readonly<Record<string, PgColumn>>
 const runKey: Key = [runs.tenantId, runs.kind, runs.id];
 
 /** The kind of the run that a row belongs to: a finding cannot belong to a monitor. */
-const ofKind = (kind: RunKind) =>
-  text("kind")
-    .$type<RunKind>()
-    .notNull()
-    .generatedAlwaysAs(sql.raw(`'${kind}'`));
+const ofKind = (kind: RunKind) => text("kind").generatedAlwaysAs(sql.raw(`'${kind}'`));
 
-/** Decisions about a finding that its run had in a file, a checklist or as its own limits. */
-function ownDecisions() {
-  return {
-    waiverReason: text("waiver_reason"),
-    waiverBy: text("waiver_by"),
-    waiverExpires: text("waiver_expires"),
-    attestationStatus: text("attestation_status").$type<AttestedStatus>(),
-    attestationReason: text("attestation_reason"),
-    attestationBy: text("attestation_by"),
-    attestationExpires: text("attestation_expires"),
-  };
-}
+/** A finding, as a scan has it or as a change left it, with the decisions that its run had in a file, a checklist or as its own limits. */
+const ofFinding = () => ({
+  check: text("check").notNull(),
+  /** Stable over runs: the same check, resource and org give the same value. */
+  fingerprint: text("fingerprint").notNull(),
+  resourceType: text("resource_type").notNull().default(""),
+  resourceId: text("resource_id").notNull().default(""),
+  resourceName: text("resource_name").notNull(),
+  /** Does not count for the check's status. */
+  advisory: boolean("advisory").notNull().default(false),
+  waiverReason: text("waiver_reason"),
+  waiverBy: text("waiver_by"),
+  waiverExpires: text("waiver_expires"),
+  attestationStatus: text("attestation_status").$type<AttestedStatus>(),
+  attestationReason: text("attestation_reason"),
+  attestationBy: text("attestation_by"),
+  attestationExpires: text("attestation_expires"),
+  expected: text("expected").notNull().default(""),
+  actual: text("actual").notNull().default(""),
+  createdAt: instant("created_at").notNull().defaultNow(),
+});
 
 export const findings = pgTable(
   "findings",
@@ -139,17 +144,10 @@ export const findings = pgTable(
     tenantId: uuid("tenant_id").notNull(),
     kind: ofKind("scan"),
     scanId: uuid("scan_id").notNull(),
-    /** Stable over runs: the same check, resource and org give the same value. */
-    fingerprint: text("fingerprint").notNull(),
-    check: text("check").notNull(),
+    ...ofFinding(),
     status: text("status").$type<Status>().notNull(),
     reason: text("reason").$type<ManualReason>(),
     severity: text("severity").$type<Severity>().notNull(),
-    resourceType: text("resource_type").notNull().default(""),
-    resourceId: text("resource_id").notNull().default(""),
-    resourceName: text("resource_name").notNull(),
-    expected: text("expected").notNull().default(""),
-    actual: text("actual").notNull().default(""),
     detail: text("detail").notNull(),
     /** With reason `partly_automated`: what was automated passed. */
     automated: text("automated").$type<"PASS">(),
@@ -157,12 +155,8 @@ export const findings = pgTable(
     cause: text("cause"),
     /** Texts that no query compares: a new one needs no column. */
     notes: jsonb("notes").$type<FindingNotes>().notNull().default({}),
-    /** Does not count for the check's status. */
-    advisory: boolean("advisory").notNull().default(false),
-    ...ownDecisions(),
     /** Characters of its JSON, so that a page reads no more rows than it holds. */
     size: integer("size").notNull().default(0),
-    createdAt: instant("created_at").notNull().defaultNow(),
   },
   (table) => [
     // Led by the tenant, so that an insert cannot learn from a conflict what another tenant stored.
@@ -205,11 +199,7 @@ export const changes = pgTable(
     id: uuid("id").notNull(),
     /** Rises with each change of the monitor: the clock of the producer may go back. */
     number: bigint("number", { mode: "number" }).notNull(),
-    check: text("check").notNull(),
-    fingerprint: text("fingerprint").notNull(),
-    resourceType: text("resource_type").notNull(),
-    resourceId: text("resource_id").notNull(),
-    resourceName: text("resource_name").notNull(),
+    ...ofFinding(),
     /** Null: the finding is new. */
     fromStatus: text("from_status").$type<Status>(),
     fromReason: text("from_reason").$type<ManualReason>(),
@@ -218,11 +208,6 @@ export const changes = pgTable(
     toReason: text("to_reason").$type<ManualReason>(),
     fromWaived: boolean("from_waived").notNull(),
     toWaived: boolean("to_waived").notNull(),
-    /** After it, the finding does not count for the check's status. */
-    advisory: boolean("advisory").notNull().default(false),
-    ...ownDecisions(),
-    expected: text("expected").notNull().default(""),
-    actual: text("actual").notNull(),
     toPass: text("to_pass"),
     /** The verdict of the whole rule after the change. */
     ruleStatus: text("rule_status").$type<Status>().notNull(),
@@ -234,7 +219,6 @@ export const changes = pgTable(
     cause: text("cause").$type<NewChange["cause"]>().notNull(),
     explainedBy: jsonb("explained_by").$type<NewChange["explained_by"]>().notNull(),
     also: jsonb("also").$type<NewChange["also"]>().notNull().default([]),
-    createdAt: instant("created_at").notNull().defaultNow(),
   },
   (table) => [
     primaryKey({ name: "changes_pkey", columns: [table.tenantId, table.monitorId, table.id] }),

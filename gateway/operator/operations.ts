@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
-import { audit, auditRows } from "../../drizzle/audit.ts";
+import { audit, columnsOf } from "../../drizzle/audit.ts";
 import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema.ts";
 import { everyTenant, write, type Caller, type TenantDatabase } from "../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
@@ -64,8 +64,11 @@ const operations = {
     const values = { name: given("name") };
     return inAll(async (db) => {
       const rows = await db.insert(tenants).values(values).returning();
-      const made = rows.map((row) => ({ ...row, tenantId: row.id }));
-      await auditRows(db, "tenant.created", tenants, made);
+      const lines = rows.map((row) => {
+        const detail = columnsOf(tenants, row);
+        return { tenantId: row.id, action: "tenant.created", targetId: row.id, detail } as const;
+      });
+      await audit(db, lines);
       return { id: rows[0]?.id, ...values };
     });
   },

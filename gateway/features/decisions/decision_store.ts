@@ -1,6 +1,6 @@
 import { and, eq, gte, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
-import { audit, auditRows, columnsOf } from "../../../drizzle/audit.ts";
+import { audit, columnsOf } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
 import { decisions, findings } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
@@ -84,7 +84,8 @@ export async function insertDecision(db: TenantDatabase, principal: Principal, d
     .returning();
   if (row === undefined) throw new AppError("conflict", "Somebody decides the same at this moment: send it again");
   await requireRoom(db, row.tenantId, "decisions");
-  await auditRows(db, "decision.created", decisions, [row]);
+  const { tenantId, id: targetId } = row;
+  await audit(db, [{ tenantId, action: "decision.created", targetId, detail: columnsOf(decisions, row) }]);
   return { row, replaced };
 }
 

@@ -1,6 +1,6 @@
 import { and, desc, eq, lt, lte, sql, type SQL } from "drizzle-orm";
 import { observations, organizations, runs } from "../../../drizzle/schema.ts";
-import { auditRows } from "../../../drizzle/audit.ts";
+import { audit, columnsOf } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { RunObservation, Span } from "../../../shared/history/observation.ts";
@@ -136,9 +136,10 @@ export async function deleteOrganization(write: Access["write"], id: string): Pr
   await deleteInBatches(() =>
     write(async (db) => {
       if (await deleteSome(db, observations, eq(observations.organizationId, id))) return null;
-      const deleted = await db.delete(organizations).where(eq(organizations.id, id)).returning();
-      if (deleted.length === 0) throw new NotFound("No such organization");
-      return auditRows(db, "organization.deleted", organizations, deleted);
+      const [row] = await db.delete(organizations).where(eq(organizations.id, id)).returning();
+      if (row === undefined) throw new NotFound("No such organization");
+      const detail = columnsOf(organizations, row);
+      return audit(db, [{ tenantId: row.tenantId, action: "organization.deleted", targetId: id, detail }]);
     }),
   );
 }

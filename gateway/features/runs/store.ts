@@ -1,6 +1,6 @@
 import type { PgInsertValue } from "drizzle-orm/pg-core";
 import { and, desc, eq, isNotNull, isNull, sql, type SQL } from "drizzle-orm";
-import { auditRows } from "../../../drizzle/audit.ts";
+import { audit, columnsOf } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
 import { columnsOfRuns, isUnfinishedScan, runs } from "../../../drizzle/schema.ts";
 import type { Query, TenantDatabase } from "../../../drizzle/transactions.ts";
@@ -116,9 +116,8 @@ function createRunStore(kind: RunKind) {
         const isEnded = and(isRun(runId), isNotNull(runs.endedAt));
         const row = require(await db.delete(runs).where(isEnded).returning());
         const used = Object.entries(row).filter(([property]) => property in columnsOfRuns(kind));
-        await auditRows(db, `${kind}.deleted`, runs, [
-          { id: runId, tenantId: row.tenantId, ...Object.fromEntries(used) },
-        ]);
+        const detail = columnsOf(runs, Object.fromEntries(used));
+        await audit(db, [{ tenantId: row.tenantId, action: `${kind}.deleted`, targetId: runId, detail }]);
         return row;
       }),
     );
