@@ -31,7 +31,7 @@ export async function audit(
 }
 
 /** A row by the names of its columns. */
-export function columnsOf(table: PgTable, row: AuditLine["detail"]): AuditLine["detail"] {
+export function columnsOf(table: PgTable, row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const columns = Object.entries(getTableColumns(table));
   const own = columns.filter(([property, { name }]) => property in row && name !== "tenant_id");
   return Object.fromEntries(own.map(([property, { name }]) => [name, row[property]]));
