@@ -47,7 +47,7 @@ test("DELETE takes a scan with its report and more findings than a step deletes,
     const begun = [send("DELETE", `/scans/${id}`), send("DELETE", `/scans/${id}`)];
     const waiting = "select count(*) > 0 from pg_stat_activity where $1 = any (pg_blocking_pids(pid))";
     await expect.poll(() => owner(waiting, rows[0]?.pid)).toEqual([[true]]);
-    await db.execute(sql`select from scans where id = ${id}::uuid for no key update`);
+    await db.execute(sql`select from runs where id = ${id}::uuid for no key update`);
     return { deletions: begun };
   });
   const statuses = (await Promise.all(deletions)).map(({ status }) => status);
