@@ -32,7 +32,7 @@ export function runChannel({ kind, tenantId, id }: RunId): string {
 }
 
 /** Returns the run as the API shows it. */
-export function toResource(row: RunRow): Scan | Monitor {
+export function toRun(row: RunRow): Scan | Monitor {
   return row.kind === "scan" ? toScan(row) : toMonitor(row);
 }
 

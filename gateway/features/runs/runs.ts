@@ -20,7 +20,7 @@ import type { OnPublish } from "../../streaming/published.ts";
 import { afterResponse, announceAll } from "../announce.ts";
 import { defineFeature, type Feature, type FeatureDependencies, type Task } from "../features.ts";
 import { announceOrganization } from "../organizations/organization.ts";
-import { announceDeleted, runChannel, toResource, toSnapshot, type RunKind, type RunRow } from "./run.ts";
+import { announceDeleted, runChannel, toRun, toSnapshot, type RunKind, type RunRow } from "./run.ts";
 import { monitorStore, scanStore, type Change, type Reported } from "./store.ts";
 
 interface Silence extends Omit<Task, "run"> {
@@ -94,7 +94,7 @@ export function defineRuns<Update extends { readonly status?: string }>(feature:
       allow: "read",
       summary: `List ${kind}s, newest first`,
       query: { org_url: described(webAddress, `Only the ${kind}s of this organization`) },
-      list: listByTime(toResource, "id", isUuid),
+      list: listByTime(toRun, "id", isUuid),
       of: [shown, `${Kind}Page`],
       select: ({ page, parameters, readOne }) => readOne((db) => store.selectPage(db, page, parameters.org_url)),
     });
@@ -103,7 +103,7 @@ export function defineRuns<Update extends { readonly status?: string }>(feature:
       allow: "read",
       summary: `Read a ${kind}`,
       answers: { 200: theRun },
-      handle: async ({ id, readOne }) => toResource(store.require(await readOne((db) => store.byId(db, id)))),
+      handle: async ({ id, readOne }) => toRun(store.require(await readOne((db) => store.byId(db, id)))),
     });
 
     resource.on(`PATCH /${kind}s/:id`, `update${Kind}`, {
@@ -117,7 +117,7 @@ export function defineRuns<Update extends { readonly status?: string }>(feature:
       handle: async (call) => {
         const reported = await report(call);
         await update.announce(call, reported, dependencies);
-        return toResource(reported.row);
+        return toRun(reported.row);
       },
     });
 
