@@ -53,6 +53,11 @@ const ruleFields = [
   ["STIG_UUID", "stig_uuid", ""],
 ] as const;
 
+/** Fields of a rule in which nobody wrote anything; the class is of CKL alone. */
+export const emptyRule = Object.fromEntries(
+  ruleFields.filter(([name]) => name !== "Class").map(([, field, text]) => [field, text]),
+);
+
 /** Facts about the STIG that CKLB has no field for: they stay as they were, or are those of a file of DISA. */
 const otherFacts = { classification: "UNCLASSIFIED", customname: "", description: "", filename: "" } as const;
 

@@ -108,7 +108,7 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     const warn = (text: string) => progress.message(printable(text));
     const facts = { org_url: orgUrl, client_id, benchmark, checks_total: checks.length };
     const log = { warn, info: settings.quiet ? () => {} : warn };
-    const stream = streamConfig === null ? null : startPublishing(streamConfig, facts, log);
+    const stream = streamConfig === null ? null : await startPublishing(streamConfig, facts, log);
     let scan: FinishedScan;
     try {
       scan = await scanOrg(criteria, progress, stream);

@@ -4,7 +4,7 @@ import { shorten } from "../../shared/text.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { mergeAnswer, personsPart, type AutomatedAnswer, statusOf } from "../checklists/answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
-import { writeCkl } from "../checklists/ckl.ts";
+import { emptyRule, writeCkl } from "../checklists/ckl.ts";
 import {
   benchmarkFields,
   disaFields,
@@ -109,23 +109,13 @@ function toRule(
 ): CklbRule {
   return {
     uuid: stableUuid("rule", stigUuid, rule.rule_id),
+    ...emptyRule,
+    ...disaFields(rule),
     stig_uuid: stigUuid,
     target_key: null,
-    ...disaFields(rule),
-    weight: "10.0",
     classification: "NONE",
     reference_identifier: benchmark.target_key,
     check_content_ref: { href: `${benchmark.benchmark_id}.xml`, name: "M" },
-    false_positives: "",
-    false_negatives: "",
-    documentable: "false",
-    mitigations: "",
-    potential_impacts: "",
-    third_party_tools: "",
-    mitigation_control: "",
-    responsibility: "",
-    security_override_guidance: "",
-    ia_controls: "",
     legacy_ids: [],
     createdAt: endedAt,
     updatedAt: endedAt,

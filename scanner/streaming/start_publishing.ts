@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { MessagePublisher } from "../../shared/broker.ts";
 import { readGatewayAccess, type GatewayAccess } from "../../command_line/gateway_access.ts";
 import { parseBrokerConfig, type BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import { openBroker } from "../../shared/brokers/open_broker.ts";
@@ -37,16 +36,20 @@ interface Messages {
 }
 
 /** Registers the scan in the background and publishes it from then on; the scan never waits for it. */
-export function startPublishing(config: StreamConfig, scan: Required<NewScan>, log: Messages): ScanPublisher {
-  const { url, apiKey, broker } = config;
-  if (broker.kind !== "memory") {
+export async function startPublishing(
+  { url, apiKey, broker }: StreamConfig,
+  scan: Required<NewScan>,
+  log: Messages,
+): Promise<ScanPublisher> {
+  const isDirect = broker.kind !== "memory";
+  if (isDirect) {
     log.warn(
       "The gateway stores no findings of this scan, and counts none: events go straight to the broker of REDIS_URL or UPSTASH_REDIS_REST_URL. Unset it to store them",
     );
   }
   return createScanPublisher({
     gateway: openGateway({ url, apiKey, timeoutMs: callTimeoutMs }),
-    ...(broker.kind !== "memory" && { broker: lazyBroker(broker) }),
+    ...(isDirect && { broker: await openBroker(broker) }),
     scanId: randomUUID(),
     scan,
     warn: log.warn,
@@ -68,15 +71,4 @@ export function monitorOpener(config: StreamConfig | null, log: Messages): Follo
       },
       followed,
     );
-}
-
-/** Loads the broker's client only in a run that publishes to it. */
-function lazyBroker(config: BrokerConfig): MessagePublisher {
-  let broker: Promise<MessagePublisher> | null = null;
-  return {
-    async publish(channel, message) {
-      broker ??= openBroker(config);
-      await (await broker).publish(channel, message);
-    },
-  };
 }
