@@ -120,32 +120,36 @@ async function guide(
   known: string | null,
   { ask, io }: { readonly ask: Ask; readonly io: CommandIo },
 ): Promise<string | null> {
-  let shown: readonly NeedState[] = [];
+  const shown = new Map<string, string>();
   let clientId = known;
   let step = -1;
   for (;;) {
     const states = await setup.examine(clientId);
     const left = states.filter(isLeft);
-    const next = consoleSteps.findIndex(({ need }) => left.some((state) => state.need === need));
-    // The step that is next names its clicks; of those, only a key or a role that is refused is news.
-    const news = states.filter(
-      ({ need, state }) =>
-        state !== "open" || (need === consoleSteps[next]?.need && (need === "key" || need === "role")),
-    );
-    for (const state of news) if (!shown.some(({ text }) => text === state.text)) show(setup, state);
-    shown = news;
+    const next = consoleSteps.findIndex(({ needs }) => left.some(({ need }) => needs.test(need)));
+    for (const one of states) {
+      const { need, state, text } = one;
+      // The next step names its clicks; of those, only a key or a role that is refused is news.
+      if (state === "open" && !(consoleSteps[next]?.needs.test(need) && /^(?:key|role)$/.test(need))) continue;
+      // How wrong a clock is differs by a second each time.
+      const news = need === "clock" ? state : text;
+      if (shown.get(need) !== news) show(setup, one);
+      shown.set(need, news);
+    }
     if (left.some(({ need }) => need === "organization")) return null;
     if (left.length === 0 && clientId !== null) return clientId;
     if (next > step) {
       step = next;
       showStep(setup, step);
     }
-    if (consoleSteps[next]?.need === "app") {
+    if (consoleSteps[next]?.needs.test("app")) {
       clientId = await ask("Client ID: ", parseClientId);
+      // An id that is as wrong as the one before is said to be.
+      shown.delete("app");
       await setup.save(clientId);
       continue;
     }
-    const delayMs = left.some(({ need }) => need === "scopes") ? scopesPollMs : pollMs;
+    const delayMs = left.some(({ need }) => need.startsWith("scope:")) ? scopesPollMs : pollMs;
     await sleep(delayMs, undefined, { signal: io.interrupted });
   }
 }

@@ -4,11 +4,11 @@ import { remedies, type IdpErrorCode } from "../okta/idp_error.ts";
 import type { RequestSender } from "../okta/request_sender.ts";
 import { defaultScopes as requiredScopes } from "../settings/values.ts";
 
-/** Clicks for a person, in this order, signed in as a Super Administrator. `need`: the one that they are about. */
+/** Clicks for a person, in this order, signed in as a Super Administrator. `needs`: names of the needs that they are about. */
 export const consoleSteps = [
   {
     title: "Create the app",
-    need: "app",
+    needs: /^app$/,
     clicks: [
       "In the Admin Console, open Applications → Applications.",
       "Create App Integration → API Services → Next.",
@@ -17,7 +17,7 @@ export const consoleSteps = [
   },
   {
     title: "Save the public key in this app",
-    need: "key",
+    needs: /^key$/,
     clicks: [
       'General → Client Credentials → Edit → "Public key / Private key".',
       'Add key → paste the line above that begins with {"kty" → Done → Save.',
@@ -25,7 +25,7 @@ export const consoleSteps = [
   },
   {
     title: "Grant the scopes to this app",
-    need: "scopes",
+    needs: /^scope:/,
     clicks: [
       `Okta API Scopes → Grant: ${requiredScopes.map((scope) => `okta.${scope}`).join(", ")}.`,
       "Optional: okta.logs.read, for follow.",
@@ -34,14 +34,14 @@ export const consoleSteps = [
   },
   {
     title: "Give this app a role that can only read",
-    need: "role",
+    needs: /^role$/,
     clicks: ["Admin roles → Edit assignments → Read-Only Administrator → Save."],
   },
 ];
 
 /** One line of what a scan needs, as the org shows it now. */
 export interface NeedState {
-  /** `app` or `key`, or the step of the examination that it comes from. */
+  /** `app`, `key`, `scope:policies.read`, or the step of the examination that it comes from. */
   readonly need: string;
   /** `open`: not there yet; `wrong`: there, and not as it should be; `optional`: neither, and a scan works without it. */
   readonly state: "done" | "open" | "wrong" | "optional";
@@ -95,23 +95,16 @@ function needsOf({ step, state, detail, remedy, granted, code }: StepResult, cli
     if (code === "no_role") return [need("role", "open", `The app ${clientId} has no admin role. ${remedies.role}`)];
     if (step !== "scopes") return [need(wrongAddress.includes(code) ? "organization" : step, "wrong", text)];
   }
-  switch (step) {
-    case "token":
-      return [app, need("key", "done", "Public key: saved in the app, and active")];
-    case "scopes":
-      return requiredScopes.map((scope) =>
-        granted?.includes(scope) === true
-          ? need("scopes", "done", `okta.${scope}`)
-          : need("scopes", "open", `okta.${scope}: not granted to the app ${clientId}`),
-      );
-    case "role":
-      return [need("role", "done", `Role: ${text}`)];
-    case "organization":
-    case "clock":
-      return [need(step, state === "ok" ? "done" : "wrong", text)];
-    default:
-      return [need(step, state === "ok" ? "done" : "optional", text)];
-  }
+  if (step === "token") return [app, need("key", "done", "Public key: saved in the app, and active")];
+  if (step === "scopes")
+    return requiredScopes.map((scope) =>
+      granted?.includes(scope) === true
+        ? need(`scope:${scope}`, "done", `okta.${scope}`)
+        : need(`scope:${scope}`, "open", `okta.${scope}: not granted to the app ${clientId}`),
+    );
+  if (step === "role") return [need("role", "done", `Role: ${text}`)];
+  const isNeeded = step === "organization" || step === "clock";
+  return [need(step, state === "ok" ? "done" : isNeeded ? "wrong" : "optional", text)];
 }
 
 function need(name: string, state: NeedState["state"], text: string): NeedState {
