@@ -152,20 +152,20 @@ export async function* examineOptional({ config, sender, org }: Connection): Asy
     yield warn("public_client_admins", refusal.message, refusal.remedy);
     return;
   }
-  const unseen = (step: Step, name: string, { reason, detail }: MissingEvidence, scope: string): StepResult => {
+  const unseen = (step: Step, { reason, detail }: MissingEvidence, name: string, needed: string): StepResult => {
     if (reason !== "missing_scope") return warn(step, `${name} cannot be read: ${detail}`, null);
-    const without = `${name} cannot be seen without ${login.fullName(scope)} (optional)`;
-    return { step, state: "skipped", detail: without, remedy: null };
+    return { step, state: "skipped", detail: `${name} cannot be seen without ${needed}`, remedy: null };
   };
   const log = await client.getPage({ path: "/api/v1/logs?limit=1", scope: "logs.read" });
   yield log.state === "obtained"
     ? ok("system_log", "The System Log can be read")
-    : unseen("system_log", "The System Log", log, "logs.read");
+    : unseen("system_log", log, "The System Log", `${login.fullName("logs.read")}, which only follow needs`);
   const field = "clientPrivilegesSetting";
   const path = `/api/v1/org/settings/${field}`;
   const setting = await client.getObject({ path, scope: "orgs.read", fields: [field] });
   const step = "public_client_admins";
-  if (setting.state === "missing") yield unseen(step, "The setting of public client apps", setting, "orgs.read");
+  if (setting.state === "missing")
+    yield unseen(step, setting, "The setting of public client apps", `${login.fullName("orgs.read")} (optional)`);
   else if (setting.value[field] !== true) yield ok(step, "Public client app admins is off");
   else {
     const detail = "Public client app admins is on: new apps get Super Administrator by themselves";
