@@ -94,7 +94,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/", webRoutes(dependencies));
   const tags = [...platformTags, ...features.flatMap(({ tags: own = [] }) => own)];
   const openApi = dependencies.createOpenApi(app as unknown as Hono, tags);
-  app.get("/openapi.json", anyone, async () => Response.json(await openApi()));
+  app.get("/openapi.json", anyone, async (c) => c.body(await openApi(), 200, { "content-type": "application/json" }));
   app.route("/api/v1/session", sessionRoute(dependencies));
   app.route("/api/v1", publishRoute(dependencies, features));
   for (const { routes } of features) if (routes !== undefined) app.route("/api/v1", routes(dependencies));
@@ -121,14 +121,12 @@ function countRequest({ limits, addressOf, onClosed }: Dependencies): Middleware
   return async (c, next) => {
     const account = limits.open(c.req.raw, addressOf(c.req.raw, c.env));
     try {
-      // On Workers no request may wait for another one.
-      if (onClosed !== null) await limits.begin(account.holder);
+      await limits.begin(account.holder);
       await next();
       if (c.error instanceof AppError && c.error.loginProblem !== null) account.refused();
     } finally {
       account.answered();
-      if (onClosed === null) account.close();
-      else if (!account.isClosed) onClosed(c.env, () => account.close());
+      if (!account.isClosed) onClosed(c.env, () => account.close());
     }
   };
 }

@@ -238,7 +238,8 @@ async function requireSecret({ streamTokenSecret, database }: GatewayOptions): P
 
 /** Made when it is first requested: a start does not wait for it. */
 const createOpenApi: Dependencies["createOpenApi"] = (app, tags) => {
-  const build = async () => (await import("./description/describe_api.ts")).describeApi(app, tags);
+  const build = async () =>
+    JSON.stringify(await (await import("./description/describe_api.ts")).describeApi(app, tags));
   let document: ReturnType<typeof build> | null = null;
   return () => (document ??= build());
 };

@@ -10,6 +10,8 @@ export interface LimitOptions {
   readonly maxStreamsPerTenant: number;
   /** How much of each of the other limits one tenant may take. Default 25. */
   readonly tenantPercent?: number;
+  /** False: no request may wait for another one, as on Workers. Default true. */
+  readonly hasTurns?: boolean;
 }
 
 /** A quarter: three tenants at their limits leave one to a fourth. */
@@ -21,7 +23,7 @@ const maxLookups = 4;
 const maxRequests = 2048;
 /** Requests and transactions in one turn of the event loop: all of them wait for its end, also those of a tenant that sends little. */
 const maxStarts = 2;
-/** Making so much of an answer takes as long as one start does. */
+/** Making so much of an answer takes as long as one start does, and so does reading so much of a body. */
 const bytesOfStart = 16_384;
 /** The cost of a full page of a list; longer answers are sent as they are stored. */
 const maxStartsOfAnswer = 16;
@@ -40,7 +42,7 @@ const leastBytes = 48 * 1_048_576;
  */
 export function createLimits(options: LimitOptions) {
   const { memoryBytes = defaultMemoryBytes, maxStreams, maxStreamsPerTenant } = options;
-  const { tenantPercent = defaultTenantPercent } = options;
+  const { tenantPercent = defaultTenantPercent, hasTurns = true } = options;
   const partOf = (max: number) => Math.floor((max * tenantPercent) / 100);
   const shared = (max: number, what: string) => createLimit(max, partOf(max), what);
   const ofCallers = (max: number, maxOfOne: number, what: string) => createLimit(max, maxOfOne, what, "caller");
@@ -79,8 +81,10 @@ export function createLimits(options: LimitOptions) {
     },
 
     /** Resolves when the holder's work may begin: a few in each turn of the event loop, those of the holder whose work cost least first. */
-    begin(holder: string): Promise<void> {
-      return new Promise((begun, late) => {
+    async begin(holder: string, bodyBytes = 0): Promise<void> {
+      if (!hasTurns) return;
+      if (bodyBytes > 0) starts.charge(holder, bodyBytes / bytesOfStart);
+      await new Promise<void>((begun, late) => {
         const start = () => {
           begun();
           return new Promise<void>(afterReading);
@@ -203,6 +207,11 @@ export class RequestAccount {
   /** Bytes of the request's body that are in memory, or will be; until it is answered. */
   takeBody(bytes: number): void {
     this.#take(this.#limits.bodyBytes, bytes);
+  }
+
+  /** Resolves when the body, which is in memory, may be parsed: many that are complete at once are not handled in one turn. */
+  beginBody(bytes: number): Promise<void> {
+    return this.#limits.begin(this.holder, bytes);
   }
 
   /** Bytes of the answer that wait for the client, until the response is closed. */

@@ -62,12 +62,13 @@ export class EventError extends TypeError {
 }
 
 /** Bounded, so that a message always fits what its readers accept. */
-const eventTypePattern = /^(?=.{1,200}$)[a-z][a-z0-9_]*\.[a-z_]+$/;
+export const maxEventTypeLength = 200;
+
+export const eventTypePattern = /* @__PURE__ */ new RegExp(`^[a-z][a-z0-9_]*\\.(?:${verbs.join("|")})$`);
 
 /** True for a well-formed event type whose verb is in the vocabulary. */
 export function isEventType(value: unknown): value is EventType {
-  if (typeof value !== "string" || !eventTypePattern.test(value)) return false;
-  return (verbs as readonly string[]).includes(value.slice(value.indexOf(".") + 1));
+  return typeof value === "string" && value.length <= maxEventTypeLength && eventTypePattern.test(value);
 }
 
 /** Returns the type of the event that ends a channel's streams: `model_token.end` for the prefix `model-token`. */
@@ -89,15 +90,15 @@ export function isTerminalEventType(type: string): boolean {
 
 /** Checks an event and encodes its payload. Throws `EventError` (a `TypeError`) that names what is wrong. */
 export function encodeEvent(type: unknown, payload: unknown): EncodedEvent {
-  if (typeof type !== "string" || !eventTypePattern.test(type)) {
+  if (!isEventType(type)) {
     const shown = typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : typeof type;
-    throw invalid(`event type ${shown} is not <resource>.<verb> in lower case, of at most 200 characters`);
+    const expected = `<resource>.<verb> in lower case, of at most ${maxEventTypeLength} characters`;
+    throw invalid(`event type ${shown} is not ${expected}, with a verb of ${verbs.join(", ")}`);
   }
-  const [resource = "", verb = ""] = type.split(".");
-  if (!isEventType(type)) throw invalid(`verb ${JSON.stringify(verb.slice(0, 40))} is not one of ${verbs.join(", ")}`);
   requireFlat(payload);
-  if (isTerminalEventType(type) && !isUuid(payload[`${resource}_id`])) {
-    throw invalid(`a terminal event carries the UUID of its resource as ${JSON.stringify(`${resource}_id`)}`);
+  const idField = `${type.slice(0, type.indexOf("."))}_id`;
+  if (isTerminalEventType(type) && !isUuid(payload[idField])) {
+    throw invalid(`a terminal event carries the UUID of its resource as ${JSON.stringify(idField)}`);
   }
   const data = JSON.stringify(payload);
   if (!isLongerThan(data, maxPayloadBytes)) return { type, data };
@@ -130,15 +131,31 @@ export function requireDeliveryId(value: unknown): string {
 
 export const deliveryIdPattern = /^[A-Za-z0-9_-]{1,64}\.\d{1,15}$/;
 
-/** Reads a broker's text back, checked as strictly as at publishing; `null` for anything that is not such an event. */
-export function parseMessage(text: string): EncodedEvent | null {
-  // The longest legal message: every byte of the payload, plus the type. Longer text is not worth parsing.
-  if (text.length > maxPayloadBytes * 6 + 1024) return null;
+/** Text on its way to a channel of the broker. */
+export interface Message {
+  readonly channel: string;
+  readonly message: string;
+}
+
+/** Joins neighbors of one channel to lists of 64 Ki characters: hundreds of events cost the broker and each gateway little more than one. */
+export function joinMessages(messages: readonly Message[]): readonly Message[] {
+  const joined: { readonly channel: string; message: string }[] = [];
+  for (const { channel, message } of messages) {
+    const last = joined.at(-1);
+    const isFull = (last?.message.length ?? 0) + message.length >= 65_536;
+    if (last?.channel !== channel || isFull) joined.push({ channel, message });
+    else last.message += `,${message}`;
+  }
+  return joined.map(({ channel, message }) => ({ channel, message: `[${message}]` }));
+}
+
+/** The events of a broker's text, checked as strictly as at publishing; `null` for anything that is not an event or a list of them. */
+export function parseMessage(text: string): readonly EncodedEvent[] | null {
   try {
-    const message: unknown = JSON.parse(text);
-    if (typeof message !== "object" || message === null || !("type" in message) || !("data" in message)) return null;
-    const event = encodeEvent(message.type, message.data);
-    return "delivery_id" in message ? { ...event, deliveryId: requireDeliveryId(message.delivery_id) } : event;
+    return [JSON.parse(text) as Readonly<Record<string, unknown>>].flat().map(({ type, data, delivery_id: id }) => {
+      const event = encodeEvent(type, data);
+      return id === undefined ? event : { ...event, deliveryId: requireDeliveryId(id) };
+    });
   } catch {
     return null;
   }

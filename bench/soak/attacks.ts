@@ -24,17 +24,12 @@ const single: readonly Attack[] = [
   {
     name: "pipelining",
     tries: "20 connections, 400 requests at once on each",
-    run: (use, signal) =>
-      sockets(20, use, signal, async (socket) => {
-        socket.resume();
-        socket.write(head(use, "GET", "/api/v1/scans?limit=200").repeat(400));
-        await closed(socket, signal);
-      }),
+    run: (use, signal) => hold("resume", 20, use, signal, head(use, "GET", "/api/v1/scans?limit=200").repeat(400)),
   },
   {
     name: "unread reports",
     tries: "400 readers of a report of 3 MiB who read nothing",
-    run: async (use, signal) => readNothing(400, use, signal, await storeReport(use)),
+    run: async (use, signal) => hold("pause", 400, use, signal, head(use, "GET", await storeReport(use))),
   },
   {
     name: "bodies without an end",
@@ -43,12 +38,7 @@ const single: readonly Attack[] = [
       const { channel } = await registerScan(use);
       const path = `/api/v1/channels/${channel}/events`;
       const headers = `content-type: application/json\r\ncontent-length: ${mebibyte}\r\n`;
-      await sockets(140, use, signal, async (socket) => {
-        socket.resume();
-        socket.write(head(use, "POST", path, headers));
-        socket.write(Buffer.alloc(mebibyte - 1, " "));
-        await closed(socket, signal);
-      });
+      await hold("resume", 140, use, signal, head(use, "POST", path, headers) + " ".repeat(mebibyte - 1));
     },
   },
   {
@@ -63,11 +53,23 @@ const single: readonly Attack[] = [
     },
   },
   {
+    name: "batches of events",
+    tries: "30 senders of 500 events that are not stored",
+    async run(use, signal) {
+      const { channel } = await registerScan(use);
+      const path = `/api/v1/channels/${channel.replace("scan:", "job:")}/events`;
+      const event = { type: "job.progress", data: { done: 12, total: 29, check: "" } };
+      const body = JSON.stringify({ events: Array.from({ length: 500 }, () => event) });
+      await together(30, signal, () => send(use, "POST", path, body));
+    },
+  },
+  {
     name: "large lists",
     tries: "100 readers of lists of findings with 4,000 characters a text",
     async run(use, signal) {
       const { id, channel } = await registerScan(use);
       const text = "x".repeat(4000);
+      const texts = { resource_name: "", expected: text, actual: text, detail: text };
       for (let start = 0; start < 200; start += 50) {
         const events = Array.from({ length: 50 }, (_, n) => ({
           type: "finding.created",
@@ -77,10 +79,7 @@ const single: readonly Attack[] = [
             check: "c",
             status: "FAIL",
             severity: "medium",
-            resource_name: "",
-            expected: text,
-            actual: text,
-            detail: text,
+            ...texts,
           },
           delivery_id: `lists.${start + n + 1}`,
         }));
@@ -99,7 +98,7 @@ const single: readonly Attack[] = [
       const publishing = together(1, signal, async () => {
         for (let n = 0; n < 5; n += 1) await send(use, "POST", events, event);
       });
-      await readNothing(200, use, signal, path);
+      await hold("pause", 200, use, signal, head(use, "GET", path));
       await publishing;
     },
   },
@@ -132,16 +131,8 @@ export const attacks: readonly Attack[] = [
   },
 ];
 
-let reached = 0;
-
-function countReached(): void {
-  reached += 1;
-}
-
 /** How often this process came through to the gateway: an attack that never did has shown nothing. */
-export function timesReached(): number {
-  return reached;
-}
+export const reached = { times: 0 };
 
 function head(use: GatewayUse, method: string, path: string, more = ""): string {
   const headers = { host: new URL(use.url).host, ...headersOf(use) };
@@ -159,7 +150,7 @@ function sockets(
   const { hostname, port } = new URL(url);
   return together(count, signal, async () => {
     const socket = connect(Number(port), hostname);
-    socket.once("connect", countReached);
+    socket.once("connect", () => (reached.times += 1));
     const stop = () => socket.destroy();
     socket.on("error", stop);
     signal.addEventListener("abort", stop, { once: true });
@@ -172,11 +163,11 @@ function sockets(
   });
 }
 
-/** Requests whose answers nobody reads. */
-function readNothing(count: number, use: GatewayUse, signal: AbortSignal, path: string): Promise<void> {
+/** Connections that stay open after this text, with answers that are read (`resume`) or not (`pause`). */
+function hold(reading: "resume" | "pause", count: number, use: GatewayUse, signal: AbortSignal, text: string) {
   return sockets(count, use, signal, async (socket) => {
-    socket.pause();
-    socket.write(head(use, "GET", path));
+    socket[reading]();
+    socket.write(text);
     await closed(socket, signal);
   });
 }
@@ -210,14 +201,10 @@ async function together(count: number, signal: AbortSignal, work: (index: number
 }
 
 async function send(use: GatewayUse, method: "GET" | "POST" | "PUT", path: string, body?: string | Buffer) {
-  const isGzip = body instanceof Uint8Array;
-  const headers = {
-    ...headersOf(use),
-    "content-type": "application/json",
-    ...(isGzip && { "content-encoding": "gzip" }),
-  };
+  const encoding = body instanceof Uint8Array ? { "content-encoding": "gzip" } : {};
+  const headers = { ...headersOf(use), "content-type": "application/json", ...encoding };
   const response = await request(new URL(path, use.url), { method, headers, ...(body === undefined ? {} : { body }) });
-  countReached();
+  reached.times += 1;
   return { status: response.statusCode, text: await response.body.text() };
 }
 

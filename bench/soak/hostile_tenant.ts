@@ -1,5 +1,5 @@
 import { setPriority } from "node:os";
-import { attacks, timesReached } from "./attacks.ts";
+import { attacks, reached } from "./attacks.ts";
 
 /** One hostile tenant in a process of its own, until SIGTERM. Arguments: the attack, the gateway's URL, a key, an address. */
 const [name = "", url = "", key = "", address = ""] = process.argv.slice(2);
@@ -13,6 +13,6 @@ setInterval(() => {}, 60_000);
 void attack.run({ url, key, address }, stopping.signal).catch((error: unknown) => console.error(error));
 process.once("SIGTERM", () => {
   stopping.abort();
-  process.send?.(timesReached(), () => process.exit(0));
+  process.send?.(reached.times, () => process.exit(0));
 });
 process.send?.(0);

@@ -44,18 +44,17 @@ export async function runAttacks(
   log("| | attack | each of three tried | the fourth | the gateway |\n|---|---|---|---|---|");
   for (const { name, tries } of attacks) {
     const attackers = await Promise.all(hostile.map((use) => startAttacker(name, use)));
-    const { requests, p99Ms, failed, lost } = await useAsVictim(victim, seconds * 1000);
+    const { requests, p50Ms, p99Ms, failed, lost } = await useAsVictim(victim, seconds * 1000);
     const rssBytes = await gateway.residentBytes();
     const counts = await Promise.all(attackers.map(({ stop }) => stop()));
     const failures = Object.entries(failed).map(([reason, count]) => `, ${count} × ${reason}`);
     const isHeld =
       failures.length === 0 && lost === 0 && p99Ms < maxP99Ms && rssBytes <= memoryBytes && Math.min(...counts) > 0;
     if (!isHeld) problems.push(`the attack "${name}" was not held, or never came through`);
-    const figures = `${requests} requests, p99 ${p99Ms} ms${failures.join("")}, ${lost} events lost`;
+    const tried = `${tries} (${counts.join(", ")} in all)`;
+    const figures = `${requests} requests, p50 ${p50Ms} ms, p99 ${p99Ms} ms${failures.join("")}, ${lost} events lost`;
     const memory = `${Math.round(rssBytes / 1_048_576)} MiB`;
-    log(
-      `| ${isHeld ? "held" : "NOT HELD"} | ${name} | ${tries} (${counts.join(", ")} in all) | ${figures} | ${memory} |`,
-    );
+    log(`| ${[isHeld ? "held" : "NOT HELD", name, tried, figures, memory].join(" | ")} |`);
   }
   return problems;
 }

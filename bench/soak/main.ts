@@ -19,14 +19,8 @@ const { values } = parseArgs({
 });
 const [minutes = 0, clients = 0, seconds = 0] = [values.minutes, values.clients, values["attack-seconds"]].map(Number);
 const chosen = attacks.filter(({ name }) => name === (values.attack ?? name));
-if (
-  !isVariant(values.on) ||
-  chosen.length === 0 ||
-  !(minutes >= 0) ||
-  !Number.isInteger(clients) ||
-  clients < 1 ||
-  !(seconds >= 0)
-) {
+const isValid = chosen.length > 0 && minutes >= 0 && seconds >= 0 && Number.isInteger(clients) && clients > 0;
+if (!isVariant(values.on) || !isValid) {
   console.error(usage);
   process.exit(2);
 }

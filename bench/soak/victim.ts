@@ -64,10 +64,11 @@ export async function useAsVictim(use: GatewayUse, durationMs: number) {
   for (let waitedMs = 0; counts.received < counts.published && waitedMs < graceMs; waitedMs += 50) await pause(50, []);
   subscription.close();
   await subscription.finished;
-  const p99Ms = Math.round(durationsMs.toSorted((a, b) => a - b)[Math.floor(durationsMs.length * 0.99)] ?? 0);
+  const sorted = durationsMs.toSorted((a, b) => a - b);
+  const [p50Ms = 0, p99Ms = 0] = [0.5, 0.99].map((part) => Math.round(sorted[Math.floor(sorted.length * part)] ?? 0));
   /** Events that were published, and did not come on the victim's stream. */
   const lost = Math.max(0, counts.published - counts.received);
-  return { requests: counts.requests, p99Ms, failed, lost };
+  return { requests: counts.requests, p50Ms, p99Ms, failed, lost };
 }
 
 /** At even times, whether the one before was answered or not: a slow gateway is not asked less. */

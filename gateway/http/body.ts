@@ -19,6 +19,7 @@ export async function readJson(request: Request, options: BodyOptions): Promise<
   requireJson(request.headers);
   const bytes = await readBytes(request, options.maxBytes);
   if (bytes.byteLength === 0 && options.whenEmpty !== undefined) return options.whenEmpty;
+  await accountOf(request).beginBody(bytes.byteLength);
   requireJsonBounds(bytes);
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

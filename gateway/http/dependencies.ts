@@ -27,7 +27,7 @@ export interface Dependencies extends FeatureDependencies {
   readonly streams: StreamOpener;
   readonly streamTokens: StreamTokens;
   /** Makes the OpenAPI document when it is first requested, or finds it where it was deployed. */
-  readonly createOpenApi: (app: Hono, tags: readonly Tag[]) => () => Promise<unknown>;
+  readonly createOpenApi: (app: Hono, tags: readonly Tag[]) => () => Promise<string>;
   readonly corsOrigins: readonly string[];
   readonly readiness: Readiness;
   readonly metrics: Metrics;
@@ -42,8 +42,8 @@ export interface Dependencies extends FeatureDependencies {
   readonly peerAddress: (env: unknown) => string | null;
   /** The address that a request came from; an IPv6 /64 is one. */
   readonly addressOf: (request: Request, env: unknown) => string;
-  /** Calls `release` once the client has the whole answer, or is gone. Null: the runtime does not tell. */
-  readonly onClosed: ((env: unknown, release: () => void) => void) | null;
+  /** Calls `release` once the client has the whole answer, or is gone; at once where the runtime does not tell. */
+  readonly onClosed: (env: unknown, release: () => void) => void;
 }
 
 /** The live page's files, by path without leading slash, and as `.br` and `.gz` compressed. Null: no such file. */

@@ -12,26 +12,21 @@ import {
   deliveryIdPattern,
   encodeChannelEvent,
   EventError,
-  isEventType,
+  eventTypePattern,
+  joinMessages,
   maxBatchEvents,
+  maxEventTypeLength,
   requireDeliveryId,
   terminalTypeOf,
   toMessage,
-  verbs,
+  type Message,
 } from "../../shared/event.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { count, described } from "../../shared/schemas/primitives.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { component, json, problem } from "../description/operation.ts";
 import type { Feature } from "../features/features.ts";
-import {
-  gatewayProducer,
-  markLost,
-  storeBatch,
-  type Batch,
-  type Message,
-  type PublishedEvent,
-} from "../streaming/published.ts";
+import { gatewayProducer, markLost, storeBatch, type Batch, type PublishedEvent } from "../streaming/published.ts";
 import type { Allowed } from "./allow.ts";
 import { readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -55,9 +50,8 @@ const NewEvent = component(
     v.object({
       type: v.pipe(
         v.string(),
-        v.maxLength(200),
-        v.check((type) => isEventType(type)),
-        v.metadata({ pattern: `^[a-z][a-z0-9_]*\\.(?:${verbs.join("|")})$` }),
+        v.maxLength(maxEventTypeLength),
+        v.regex(eventTypePattern),
         v.description("`<resource>.<verb>`"),
       ),
       data: described(
@@ -201,8 +195,8 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
   async function handOver(messages: readonly Message[], timeoutMs: number): Promise<void> {
     const isLate = () =>
       new AppError("unavailable", "The broker did not accept the event in time", { retryAfterSeconds: 2 });
-    const accepted = Promise.all(messages.map(({ channel, message }) => broker.publish(channel, message)));
-    const outcome = await withTimeout(accepted, timeoutMs, isLate).catch((error: unknown) => ({ error }));
+    const accepted = joinMessages(messages).map(({ channel, message }) => broker.publish(channel, message));
+    const outcome = await withTimeout(Promise.all(accepted), timeoutMs, isLate).catch((error: unknown) => ({ error }));
     metrics.count("events_published", "error" in outcome ? "unavailable" : "taken", messages.length);
     if ("error" in outcome) throw outcome.error;
   }

@@ -12,8 +12,7 @@ export function recordEvents(): Publisher & { readonly events: readonly Recorded
   const events: RecordedEvent[] = [];
   const { sendEvent } = createPublisher({
     async publish(channel, message) {
-      const event = parseMessage(message);
-      events.push({ channel, type: event?.type, data: JSON.parse(event?.data ?? "null") });
+      for (const { type, data } of parseMessage(message) ?? []) events.push({ channel, type, data: JSON.parse(data) });
     },
   });
   return { sendEvent, events };

@@ -1,6 +1,6 @@
 import { AppError } from "../../shared/app_error.ts";
 import type { LostReason, Subscriber } from "../../shared/broker.ts";
-import { fitsChannel, parseMessage } from "../../shared/event.ts";
+import { fitsChannel, parseMessage, type EncodedEvent } from "../../shared/event.ts";
 import { encodeEventFrame } from "./event_stream_encoding.ts";
 import type { DeliveryRate } from "../limits.ts";
 import { silentLog, type Log } from "../observability/log.ts";
@@ -158,12 +158,17 @@ export function createHub(options: HubOptions) {
   function receive(channel: Channel, message: string): void {
     // A message before the confirmation or while the channel lingers has no receiver.
     if (channel.isOver || channel.members.size === 0) return;
-    const event = parseMessage(message);
-    if (event === null) {
+    const events = parseMessage(message);
+    if (events === null) {
       count("broker_messages_dropped", null);
       lose(channel);
-      return;
-    }
+    } else for (const event of events) queue(channel, event);
+  }
+
+  /** Has the event written in this turn or the next. */
+  function queue(channel: Channel, event: EncodedEvent): void {
+    // The one before it in a list has ended them.
+    if (channel.members.size === 0) return;
     // Only a program with its own access to the broker sends this. It must not end another resource's streams.
     if (!fitsChannel(channel.parts, event)) return count("broker_messages_dropped", null);
     const { numbers } = channel;

@@ -4,7 +4,7 @@ import { published } from "../../drizzle/schema.ts";
 import type { Query, TenantDatabase } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { parseChannelName, type ChannelName } from "../../shared/channel_name.ts";
-import { encodeChannelEvent, toMessage, type CheckedEvent } from "../../shared/event.ts";
+import { encodeChannelEvent, toMessage, type CheckedEvent, type Message } from "../../shared/event.ts";
 import { mapResult } from "./event_stream_definition.ts";
 
 /** The producer of what the gateway publishes itself. */
@@ -31,12 +31,6 @@ export interface PublishedEvent extends CheckedEvent {
 /** An event and the channel that it is published on. */
 export interface ChannelEvent extends CheckedEvent {
   readonly channel: string;
-}
-
-/** An event on its way to the broker. */
-export interface Message {
-  readonly channel: string;
-  readonly message: string;
 }
 
 /** Events that one producer publishes on one channel at once. */

@@ -1,10 +1,11 @@
 import type { Broker, SubscriptionHandlers } from "../broker.ts";
+import type { Message } from "../event.ts";
 import { createBroker } from "./create_broker.ts";
 
 /** A broker inside one process: the embedded default, for one gateway and what publishes in the same process. */
 export function createMemoryBroker(): Broker {
   const listeners = new Map<string, Set<SubscriptionHandlers>>();
-  const waiting: { readonly channel: string; readonly message: string }[] = [];
+  const waiting: Message[] = [];
   let isDelivering = false;
 
   return createBroker({

@@ -1,8 +1,7 @@
+import type { Message } from "../event.ts";
+
 /** A message, and the promise of its publisher. */
-export interface QueuedMessage extends Pick<PromiseWithResolvers<void>, "resolve" | "reject"> {
-  readonly channel: string;
-  readonly message: string;
-}
+export interface QueuedMessage extends Message, Pick<PromiseWithResolvers<void>, "resolve" | "reject"> {}
 
 export type SendQueue = ReturnType<typeof createSendQueue>;
 

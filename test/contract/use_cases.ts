@@ -127,7 +127,7 @@ const typeForm = "<resource>.<verb> in lower case";
 const events: readonly (readonly [event: object | string, ...Answer])[] = [
   ["null", 422, "JSON object"],
   [{ type: "job", data: {} }, 422, '"job"', typeForm],
-  [{ type: "job.finished", data: {} }, 422, '"finished"', "created, updated", "snapshot"],
+  [{ type: "job.finished", data: {} }, 422, '"job.finished"', "created, updated", "snapshot"],
   [{ type: "job.start", data: {}, events: [] }, 422, "not both"],
   [{ type: "job.start", data: null }, 422, "flat JSON object"],
   [{ type: "job.start", data: { good: 1, bad: { a: 1 } } }, 422, '"bad"', ...notFlat],

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Database, TransactionSettings } from "../../drizzle/database.ts";
 import { createDeliveryRate, createLimits, type Limits } from "../../gateway/limits.ts";
+import { readJson } from "../../gateway/http/body.ts";
 import { createLocalStreams } from "../../gateway/streaming/local_streams.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
@@ -95,6 +96,23 @@ test("the work of a tenant begins before that of one whose answers were larger",
   await vi.waitUntil(() => begun.length === 32);
   // The first two had their turn before.
   expect(begun.slice(2, 14)).toEqual(Array.from({ length: 12 }, () => "small"));
+});
+
+test("bodies that are complete at once are handled a few in a turn, small ones of one tenant before large ones of another", async () => {
+  const limits = createLimits(ofStreams);
+  const handled: string[] = [];
+  const arrive = (count: number, tenant: string, text: string) => {
+    for (let n = 0; n < count; n += 1) {
+      const init = { method: "POST", body: JSON.stringify(text), headers: { "content-type": "application/json" } };
+      const request = new Request("http://gateway/", init);
+      limits.open(request, "").belongsTo(tenant);
+      void readJson(request, { maxBytes: 1_048_576 }).then(() => handled.push(tenant));
+    }
+  };
+  arrive(20, "large", "x".repeat(500_000));
+  arrive(12, "small", "");
+  await vi.waitUntil(() => handled.length === 32);
+  expect(handled.lastIndexOf("small")).toBeLessThan(20);
 });
 
 test("a tenant has its turns while new addresses arrive without end", async () => {

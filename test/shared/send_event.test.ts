@@ -48,7 +48,7 @@ test.each([
   const text = character.repeat(count) + padding;
   const atTheLimit = encodeEvent("scan.progress", { text });
   expect(new TextEncoder().encode(atTheLimit.data).byteLength).toBe(maxPayloadBytes);
-  expect(parseMessage(toMessage(atTheLimit))).toEqual(atTheLimit);
+  expect(parseMessage(toMessage(atTheLimit))).toEqual([atTheLimit]);
   const overTheLimit = () => encodeEvent("scan.progress", { text: `${text}a` });
   expect(overTheLimit).toThrow(EventError);
   expect(overTheLimit).toThrow(/larger than 65536 bytes/);
@@ -63,6 +63,7 @@ test.each([
   `{"type":"scan.progress\\nid: 1","data":{}}`,
   `{"type":"scan.end","data":{}}`,
   `{"type":"scan.progress","data":{}`,
+  `[{"type":"scan.progress","data":{}},{}]`,
   `{"type":"scan.progress","data":{"text":"${"a".repeat(maxPayloadBytes)}"}}`,
   "x".repeat(2_000_000),
 ])("parseMessage gives null for %.60j", (text) => {

@@ -103,7 +103,7 @@ async function openWorkerParts(options: WorkerOptions): Promise<Dependencies> {
   const streamTokens = createStreamTokens(options.streamTokenSecret, Date.now);
   return {
     database,
-    limits: createLimits({ ...toBounds(options.bounds), memoryBytes: isolateBytes }),
+    limits: createLimits({ ...toBounds(options.bounds), memoryBytes: isolateBytes, hasTurns: false }),
     broker,
     ...createPublisher(broker),
     streams: createObjectStreams(streams, shardsPerTenant),
@@ -135,7 +135,7 @@ async function openWorkerParts(options: WorkerOptions): Promise<Dependencies> {
     peerAddress: () => null,
     // Cloudflare sets it, also if a client sends one: https://developers.cloudflare.com/fundamentals/reference/http-headers/
     addressOf: (request) => clientAddress(request.headers, request.headers.get("cf-connecting-ip"), 0),
-    onClosed: null,
+    onClosed: (_env, release) => release(),
   };
 }
 
@@ -157,10 +157,10 @@ function createRequestBroker({ broker: adapter }: WorkerOptions): MessagePublish
 }
 
 /** The document as `tools/build_worker.ts` has written it: what makes it is a tenth of the bundle that it stays out of. */
-async function readOpenApi(assets: Fetcher | undefined): Promise<unknown> {
+async function readOpenApi(assets: Fetcher | undefined): Promise<string> {
   const document = await readAsset(assets, "docs/openapi.json");
   if (document === null) throw new NotFound("This deployment has no OpenAPI document");
-  return JSON.parse(new TextDecoder().decode(document));
+  return new TextDecoder().decode(document);
 }
 
 /** Reads a file of the live page, or the document, as deployed with the Worker. Returns null for a file that was not. */

@@ -6,8 +6,8 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
-import { createScan, readStream, openTestGateway } from "../../support/test_gateway.ts";
-import { numbered } from "../../support/published.ts";
+import { parseMessage } from "../../../shared/event.ts";
+import { openTestGateway } from "../../support/test_gateway.ts";
 
 let isBrokerAway = false;
 const memory = createMemoryBroker();
@@ -20,12 +20,6 @@ const broker: Broker = {
 };
 const gateway = await openTestGateway({}, { broker });
 const key = `Api-Key ${gateway.acme.apiKey}`;
-const scan = await createScan(gateway, gateway.acme);
-
-const publish = (channel: string, json: unknown, as = key) =>
-  gateway.request(`/api/v1/channels/${channel}/events`, { json, as });
-
-const start = { type: "scan.start", data: { scan_id: "x", checks_total: 3 } };
 
 describe("on the channels of a feature that stores", () => {
   const noteEvent = (n: number, producer = "p") => ({
@@ -105,17 +99,7 @@ describe("on the channels of a feature that stores", () => {
     expect(await publishNotes(noteEvent(1))).toEqual({ status: 202, body: { stored: 1, live: false } });
     isBrokerAway = false;
     expect(await publishNotes(noteEvent(1), noteEvent(2))).toEqual({ status: 202, body: { stored: 1, live: true } });
-    expect(received.map((message) => (JSON.parse(message) as { delivery_id: string }).delivery_id)).toEqual([
-      "p.1",
-      "p.2",
-      "gateway.2",
-    ]);
+    const ids = received.flatMap((message) => parseMessage(message)?.map(({ deliveryId }) => deliveryId));
+    expect(ids).toEqual(["p.1", "p.2", "gateway.2"]);
   });
-});
-
-test("a channel with UUIDs in upper case is the same channel", async () => {
-  const stream = await gateway.request(scan.event_stream, { as: key });
-  const upper = `scan:${gateway.acme.id.toUpperCase()}:${scan.id.toUpperCase()}`;
-  expect((await publish(upper, numbered([start]))).status).toBe(202);
-  expect(await readStream(stream, "scan.start")).toContain("event: scan.start");
 });

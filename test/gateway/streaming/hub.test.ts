@@ -149,8 +149,7 @@ test("the channel's terminal event is delivered whole and ends its members; anot
   broker.publish(a, "job.end", { job_id: bId });
   expect(count.mock.calls.filter(([name]) => name === "broker_messages_dropped")).toHaveLength(1);
   expect(member.ends).toEqual([]);
-  broker.publish(a, "job.end", { job_id: aId });
-  broker.publish(a, "job.delta", delta(2));
+  broker.newest(a).message(`[{"type":"job.end","data":{"job_id":"${aId}"}},{"type":"job.delta","data":{"n":2}}]`);
   await turn();
   expect(member.ends).toEqual(["ended"]);
   expect(member.text()).toBe(
