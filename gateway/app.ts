@@ -13,6 +13,7 @@ import { requestLog, routeOf, type RequestVariables } from "./http/request_log.t
 import { sessionRoute } from "./http/session_route.ts";
 import { statusRoutes } from "./http/status_routes.ts";
 import { streamTokenRoute } from "./http/stream_token_route.ts";
+import { accountOf } from "./limits.ts";
 import { eventStreamRoute, pathOf } from "./streaming/event_stream.ts";
 import { webRoutes } from "./http/web_routes.ts";
 
@@ -94,7 +95,11 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/", webRoutes(dependencies));
   const tags = [...platformTags, ...features.flatMap(({ tags: own = [] }) => own)];
   const openApi = dependencies.createOpenApi(app as unknown as Hono, tags);
-  app.get("/openapi.json", anyone, async (c) => c.body(await openApi(), 200, { "content-type": "application/json" }));
+  app.get("/openapi.json", anyone, async (c) => {
+    const text = await openApi();
+    accountOf(c.req.raw).takeAnswer(text.length);
+    return c.body(text, 200, { "content-type": "application/json" });
+  });
   app.route("/api/v1/session", sessionRoute(dependencies));
   app.route("/api/v1", publishRoute(dependencies, features));
   for (const { routes } of features) if (routes !== undefined) app.route("/api/v1", routes(dependencies));

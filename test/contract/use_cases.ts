@@ -112,7 +112,7 @@ const channels: readonly (readonly [channel: string, ...Answer])[] = [
   ["scan:{tenant}:x%2fy", 403, 'resource id "x/y"'],
   ["scan:{tenant}:%zz", 403, 'resource id "%zz"'],
   ["scan:{tenant}:{201 x}", 403, "resource id", "1 to 200"],
-  ["job:{tenant}:{200 x}", 202],
+  ["job:{TENANT}:{200 x}", 202],
   [`job:{tenant}:${nowhere}`, 202],
   ["scan:{tenant}:{scan}", 422, "delivery_id", "<producer>.<n>"],
   ["scan:{other tenant}:{scan}", 403, "does not belong to this key's tenant"],
