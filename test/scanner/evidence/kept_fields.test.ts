@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { obtained } from "../../../scanner/evidence/artifacts.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
+import { memoize } from "../../../scanner/checks/evaluating/memoize.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import type { IdpClient } from "../../../scanner/okta/idp_client.ts";
 import { context } from "../../support/artifact_builders.ts";
@@ -32,9 +33,8 @@ function watchedClient(answers: Answers, reads: Set<string>): IdpClient {
     async getList(request) {
       const [reading, { keep, path }] = [await client.getList(request), request];
       if (reading.state !== "obtained" || keep === undefined) return reading;
-      const see = (field: string) => {
-        if (!isKept(field, keep)) reads.add(`${field} of ${path}`);
-      };
+      // The checks read the same fields again and again.
+      const see = memoize((field: string) => !isKept(field, keep) && reads.add(`${field} of ${path}`));
       return obtained(reading.value.map((entry) => watched(entry, see)));
     },
   };

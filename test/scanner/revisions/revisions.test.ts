@@ -73,7 +73,7 @@ describe("a text that a check was not written for", () => {
         }
         expect(revision.checks.filter(({ unjudged }) => unjudged !== undefined)).toEqual(changed);
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 
