@@ -62,7 +62,8 @@ export class DeliveryNumbers {
   isBehind({ producer, lastN, ageMs, lostAgeMs }: StoredNumber): boolean {
     if (this.#early !== null) return false;
     const last = this.#last.get(producer);
-    const isLate = ageMs > deliveryGraceMs;
+    // Below 0 where the database's clock was set back, or another server has taken over.
+    const isLate = Math.abs(ageMs) > deliveryGraceMs;
     // A broker that was late to say so may have taken the event all the same.
     if (last !== undefined) return isLate && last < lastN;
     const joinedForMs = performance.now() - this.#sinceMs;
