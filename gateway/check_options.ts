@@ -16,7 +16,7 @@ export function checkOptions(caller: string, entries: v.ObjectEntries, options: 
   throw new UsageError(problems, { heading: `Cannot call ${caller}` });
 }
 
-export const someText = v.pipe(v.string(), v.nonEmpty());
+export const someText = v.pipe(v.string(), v.nonEmpty("expected a text that is not empty"));
 export const optionalText = v.optional(someText);
 export const databaseUrl = v.pipe(
   v.string(),
