@@ -179,7 +179,7 @@ export const table = {
   ...section({ commands: ["verify"] }).rows({
     key: path("--key <file>", "the signer's public key (required)"),
     expectedOrg: text("--org-url <url>", "refuse files about any other org", parseOrgUrl),
-    since: text("--since <time>", "refuse a scan that ended before this time", parseTime),
+    since: text("--since <time>", "refuse a scan that ended before this day, or time with zone", parseTime),
   }),
   ...section({ commands: ["follow"] }).rows({
     state: path("--state <dir>", "saved state (default: .scanstream/follow/HOST)"),

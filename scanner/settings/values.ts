@@ -144,7 +144,9 @@ export async function organizationNames() {
 export function parseTime(text: string): string {
   // A time without its zone would be another one on another machine.
   if (!Number.isNaN(endOfExpiry(text))) return text;
-  throw new InvalidSetting(`${quoted([text])}: expected a day such as 2026-01-31, or 2026-01-31T12:00:00Z`);
+  throw new InvalidSetting(
+    `${quoted([text])}: expected a day such as 2026-01-31, or a time with its zone: 2026-01-31T12:00:00Z`,
+  );
 }
 
 function quoted(items: readonly string[]): string {

@@ -41,6 +41,7 @@ const common = {
     v.exactOptional(v.nullable(webAddress)),
     "The organization that it is about; null: every one of the tenant",
   ),
+  replaces: described(v.exactOptional(v.nullable(uuid())), "The id of one like it, which ends with it"),
 };
 
 /** The body of `POST /decisions`. */

@@ -110,18 +110,15 @@ test("a waiver with reason and end takes four clicks, and every format of the sc
     expect((await readFile(await file.path(), "utf8")).length, file.suggestedFilename()).toBeGreaterThan(200);
   }
   await click(rule.locator("summary"));
-  for (const [name, reason] of [
-    ["Waive…", "Moves soon"],
-    ["Renew…", "Moves in January, see https://tickets.example/42"],
-  ] as const) {
-    await click(rule.getByRole("button", { name }).first());
-    // Two findings of the rule fail here; a waiver of one of them needs no choice.
-    await page.getByLabel("Every finding of this check").check();
-    await page.getByLabel("Reason").fill(reason);
-    await click(page.getByRole("button", { name: "30 days" }));
-    await click(page.getByRole("dialog").getByRole("button", { name: "Waive", exact: true }));
-  }
-  expect(count()).toBe(7);
+  await click(rule.getByRole("button", { name: "Waive…" }).first());
+  // Two findings of the rule fail here; a waiver of one of them needs no choice.
+  await page.getByLabel("Every finding of this check").check();
+  await page.getByLabel("Reason").fill("Moves in January, see https://tickets.example/42");
+  await click(page.getByRole("button", { name: "30 days" }));
+  await click(page.getByRole("dialog").getByRole("button", { name: "Waive", exact: true }));
+  expect(count()).toBe(4);
+  await rule.getByRole("button", { name: "Renew…" }).first().click();
+  await page.getByRole("dialog").getByRole("button", { name: "Waive", exact: true }).click();
   await rule.locator(".finding .badge", { hasText: "waived" }).first().waitFor();
   // It stays a failure in the count, and has its own filter.
   await page.getByText("1 FAIL", { exact: true }).waitFor();

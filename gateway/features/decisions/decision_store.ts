@@ -43,63 +43,64 @@ export function selectDecisions(
 }
 
 /**
- * `replaced`: what was decided about the same until now, and ends with it; nothing where the caller sends the same again because the
- * answer was lost. Rejects with `AppError("conflict")` where others decide it at the same moment.
+ * `replaced`: the decision that has ended with this one. Rejects with `AppError("conflict")`, which names the decision, where the same was
+ * decided and still holds, unless the caller sends it again because the answer was lost. One that has expired gives its place up.
  */
 export async function insertDecision(db: TenantDatabase, principal: Principal, decision: NewDecision) {
-  const { kind, check, resource = null, status = null, reason } = decision;
+  const { kind, check, resource = null, status = null, reason, replaces = null } = decision;
   const expires = toExpires(decision.expires);
   const orgUrl = typeof decision.org_url === "string" ? originOf(decision.org_url) : null;
-  const isSame = and(
-    eq(decisions.kind, kind),
-    eq(decisions.check, check),
-    sql`${decisions.resource} is not distinct from ${resource}`,
-    sql`${decisions.orgUrl} is not distinct from ${orgUrl}`,
-    isNull(decisions.endedAt),
-  );
+  const isOf = sql`${decisions.orgUrl} is not distinct from ${orgUrl}`;
+  const isAlike = and(eq(decisions.kind, kind), eq(decisions.check, check), isOf);
+  const isSame = and(isAlike, sql`${decisions.resource} is not distinct from ${resource}`, isNull(decisions.endedAt));
   const isExpired = and(isSame, sql`not (${isUnexpired})`);
   await endDecisions(db, isExpired, { endedAt: sql`${decisions.expiresAt}`, endedReason: "expired" });
+  const replaced = replaces === null ? null : await withdrawDecision(db, principal, replaces, isAlike);
+  const values = {
+    tenantId: principal.tenantId,
+    kind,
+    check,
+    resource,
+    status,
+    reason,
+    authorKind: principal.kind,
+    authorId: principal.id,
+    authorName: nameOf(principal),
+    orgUrl,
+    expires,
+    expiresAt: expires === null ? null : new Date(endOfExpiry(expires)),
+  };
+  const isLate = replaced?.isChanged === false;
+  const [row] = isLate ? [] : await db.insert(decisions).values(values).onConflictDoNothing().returning();
+  if (row !== undefined) {
+    await requireRoom(db, row.tenantId, "decisions");
+    const { tenantId, id: targetId } = row;
+    await audit(db, [{ tenantId, action: "decision.created", targetId, detail: columnsOf(decisions, row) }]);
+    return { row, replaced: replaced?.row };
+  }
   const [same] = await db.select().from(decisions).where(isSame);
   const isAgain =
     same?.reason === reason && same.status === status && same.expires === expires && same.authorId === principal.id;
-  if (isAgain) return { row: same, replaced: [] };
-  const replaced = await endDecisions(db, isSame, { endedReason: "withdrawn", endedBy: nameOf(principal) });
-  const [row] = await db
-    .insert(decisions)
-    .values({
-      tenantId: principal.tenantId,
-      kind,
-      check,
-      resource,
-      status,
-      reason,
-      authorKind: principal.kind,
-      authorId: principal.id,
-      authorName: nameOf(principal),
-      orgUrl,
-      expires,
-      expiresAt: expires === null ? null : new Date(endOfExpiry(expires)),
-    })
-    .onConflictDoNothing()
-    .returning();
-  if (row === undefined) throw new AppError("conflict", "Somebody decides the same at this moment: send it again");
-  await requireRoom(db, row.tenantId, "decisions");
-  const { tenantId, id: targetId } = row;
-  await audit(db, [{ tenantId, action: "decision.created", targetId, detail: columnsOf(decisions, row) }]);
-  return { row, replaced };
+  if (isAgain) return { row: same, replaced: undefined };
+  if (isLate) throw new AppError("conflict", `The decision ${replaces} to replace has ended`);
+  const id = same === undefined ? "" : `: ${same.id}`;
+  throw new AppError("conflict", `The same decision exists already${id}. Name it in replaces, or withdraw it first`);
 }
 
-/** Withdraws a decision once, even if two callers do at the same time; one that has ended is unchanged. Rejects with `NotFound`. */
+/** Withdraws a decision once, even if two callers do at the same time; one that has ended is unchanged. Rejects with `NotFound`, also where it is not as meant. */
 export async function withdrawDecision(
   db: TenantDatabase,
   principal: Principal,
   id: string,
+  isMeant?: SQL,
 ): Promise<{ readonly row: DecisionRow; readonly isChanged: boolean }> {
-  const isInForce = and(eq(decisions.id, id), holds);
+  const isNamed = and(eq(decisions.id, id), isMeant);
+  const isInForce = and(isNamed, holds);
   const [changed] = await endDecisions(db, isInForce, { endedReason: "withdrawn", endedBy: nameOf(principal) });
   if (changed !== undefined) return { row: changed, isChanged: true };
-  const [row] = await db.select().from(decisions).where(eq(decisions.id, id));
-  if (row === undefined) throw new NotFound("No such decision");
+  const [row] = await db.select().from(decisions).where(isNamed);
+  if (row === undefined)
+    throw new NotFound(`No such decision${isMeant ? " of this kind, check and organization" : ""}`);
   return { row, isChanged: false };
 }
 

@@ -57,12 +57,12 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     description:
       "Applies to every later scan with `--decisions-from-gateway`. The author is the caller. A waiver leaves the status of " +
       "its findings and takes them out of the exit code. An attestation answers for a whole check where the API shows too " +
-      "little; a scan that is registered after it and completes with a FAIL of the check ends it. What was decided about the " +
-      "same before is withdrawn.",
+      "little; a scan that is registered after it and completes with a FAIL of the check ends it.",
     body: { schema: newDecisionSchema, example: newDecisionExample },
     answers: {
       201: json(Decision, "Decided", ["Location"]),
-      409: problem("It is decided already, with another reason or end or by somebody else; `detail` has its id"),
+      404: problem("`replaces` names none of the same kind, check and organization"),
+      409: problem("The same decision exists and is active (`detail` has its id), or the one to replace has ended"),
     },
     handle: async ({ c, principal, body, write }) => {
       if (isExpired(toExpires(body.expires), Date.now())) {
@@ -73,7 +73,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       const { row, replaced } = await write((db) => insertDecision(db, principal, { ...body, check: named.check }));
       const decision = toDecision(row);
       const channel = tenantChannel(row.tenantId);
-      for (const ended of replaced) afterResponse(c, publishDecisionUpdated(channel, toDecision(ended)));
+      if (replaced !== undefined) afterResponse(c, publishDecisionUpdated(channel, toDecision(replaced)));
       afterResponse(c, publishDecisionCreated(channel, decision));
       c.header("location", `/api/v1/decisions/${row.id}`);
       return decision;

@@ -11,7 +11,8 @@ import {
 import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
 
 /** A decision that the gateway keeps, or that the run of a finding had. */
-export interface KnownDecision extends Pick<Decision, "kind" | "status" | "reason" | "expires"> {
+export interface KnownDecision
+  extends Pick<Decision, "kind" | "status" | "reason" | "expires">, Partial<Pick<Decision, "resource" | "org_url">> {
   /** Absent: the run had it in a file, a checklist or as its own limits. */
   readonly id?: string;
   /** Null: nobody is named. */

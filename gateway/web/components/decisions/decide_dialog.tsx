@@ -5,6 +5,7 @@ import { originOf } from "../../../../shared/schemas/web_address.ts";
 import { type Api, decisionsPath } from "../../model/api.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
+import type { KnownDecision } from "../../model/finding.ts";
 import { dayMs, formatOrg, toDay } from "../../model/format.ts";
 import { Button, Dialog, Problem } from "../basics.tsx";
 import { useAction } from "../hooks.ts";
@@ -13,6 +14,8 @@ import { useAction } from "../hooks.ts";
 export interface DecisionDraft {
   readonly kind: DecisionKind;
   readonly finding: DecidedFinding;
+  /** Ends with the new one; null: there is none. */
+  readonly renewed: KnownDecision | null;
 }
 
 interface DecideDialogProps extends DecisionDraft {
@@ -39,14 +42,16 @@ export const decisionTexts = {
 } as const;
 
 /** Asks for the reason and the end of a decision; what was typed stays until the gateway has taken it. */
-export function DecideDialog({ api, kind, finding, orgUrl, onDecided, onClose }: DecideDialogProps) {
-  const resource = toResource(finding);
+export function DecideDialog({ api, kind, finding, renewed, onDecided, onClose, ...shown }: DecideDialogProps) {
+  const own = toResource(finding);
+  const { id: replaces, reason, resource: before, org_url: orgUrl = shown.orgUrl } = renewed ?? {};
+  const resource = before ?? own;
   const dayIn = (days: number) => toDay(api.nowMs() + days * dayMs);
   const [expires, setExpires] = useState(() => dayIn(presetDays[1]));
   const [isForever, setForever] = useState(false);
   const { isBusy, problem, run } = useAction();
   const { title, button, effect } = decisionTexts[kind];
-  const name = finding.resource_name === "" ? "this resource" : finding.resource_name;
+  const name = resource === own ? finding.resource_name || "this resource" : resource;
 
   async function submit(event: TargetedSubmitEvent<HTMLFormElement>, close: () => void): Promise<void> {
     event.preventDefault();
@@ -60,6 +65,7 @@ export function DecideDialog({ api, kind, finding, orgUrl, onDecided, onClose }:
       reason: textOf("reason").trim(),
       expires: isForever ? "never" : expires,
       org_url: orgUrl && originOf(orgUrl),
+      ...(replaces !== undefined && { replaces }),
       ...(status !== "" && { status }),
       ...(textOf("scope") === "one" && { resource }),
     };
@@ -84,11 +90,11 @@ export function DecideDialog({ api, kind, finding, orgUrl, onDecided, onClose }:
             <fieldset class="stack">
               <legend class="strong">Scope</legend>
               <label class="row">
-                <input type="radio" name="scope" value="one" defaultChecked />
+                <input type="radio" name="scope" value="one" defaultChecked={before !== null} />
                 <span class="grow">{`Only ${name}`}</span>
               </label>
               <label class="row">
-                <input type="radio" name="scope" value="all" />
+                <input type="radio" name="scope" value="all" defaultChecked={before === null} />
                 <span class="grow">Every finding of this check</span>
               </label>
             </fieldset>
@@ -109,6 +115,7 @@ export function DecideDialog({ api, kind, finding, orgUrl, onDecided, onClose }:
             <textarea
               name="reason"
               rows={3}
+              defaultValue={reason ?? ""}
               required
               onInput={({ currentTarget }) =>
                 currentTarget.setCustomValidity(currentTarget.value.trim() === "" ? "Enter a reason" : "")

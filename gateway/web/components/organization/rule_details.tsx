@@ -149,7 +149,7 @@ function FindingLine({ finding, decisions, onDecide }: FindingLineProps) {
       )}
       <div class="row wrap">
         {onDecide !== undefined && isOpen && (isFailing || finding.status === "MANUAL") && (
-          <Button look="small" label={label} onClick={() => onDecide({ kind, finding })} />
+          <Button look="small" label={label} onClick={() => onDecide({ kind, finding, renewed: decision })} />
         )}
         {decision?.id !== undefined && (
           <a class="button small" href="#/decisions">

@@ -99,10 +99,15 @@ test("a decision that has expired stays expired after its withdrawal", async () 
   expect((await list())[0]).toMatchObject({ state: "expired", ended_by: null });
 });
 
-test("a decision is stored once, also when it is sent again; it is withdrawn once, by the next about the same or alone, and stays with who withdrew it", async () => {
+test("a decision is stored once, also when it is sent again; it ends once, alone or by the one that replaces it, and stays with who did that", async () => {
   const { id } = await decide(waiver);
   expect((await decide(waiver)).id).toBe(id);
-  const renewed = await decide({ ...waiver, expires: "2099-01-31" }, user);
+  expect((await post({ ...waiver, reason: "Other" })).status).toBe(409);
+  const everywhere = { ...waiver, resource: null, replaces: id };
+  expect((await post({ ...everywhere, check: "check_two" })).status).toBe(404);
+  const renewed = await decide(everywhere, user);
+  expect((await decide(everywhere, user)).id).toBe(renewed.id);
+  expect((await post({ ...everywhere, resource: "00p2" })).status).toBe(409);
   expect((await list("?active=true")).map((one) => one.id)).toEqual([renewed.id]);
   expect((await withdraw(renewed.id)).status).toBe(204);
   const ended = (await list()).find((one) => one.id === id);
