@@ -168,7 +168,7 @@ function hold(reading: "resume" | "pause", count: number, use: GatewayUse, signa
   return sockets(count, use, signal, async (socket) => {
     socket[reading]();
     socket.write(text);
-    await closed(socket, signal);
+    await new Promise((done) => socket.once("close", done));
   });
 }
 
@@ -178,12 +178,6 @@ function askOnce(count: number, use: GatewayUse, signal: AbortSignal, makeHead: 
     socket.write(makeHead());
     await new Promise((done) => socket.once("data", done).once("close", done));
   });
-}
-
-async function closed(socket: Socket, signal: AbortSignal): Promise<unknown> {
-  if (signal.aborted) socket.destroy();
-  if (socket.destroyed) return undefined;
-  return new Promise((done) => socket.once("close", done));
 }
 
 /** An attacker who opens nothing but connections as fast as a machine can is what a network has to bound. */
