@@ -37,7 +37,7 @@ export function createLog({ level: minLevel = "info", write }: LogOptions = {}):
 /** An error has no enumerable fields of the class Error, and other properties may be circular. */
 function toPlain(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return typeof value === "bigint" ? String(value) : value;
-  return toPlainError(value, isUnavailable(value));
+  return toPlainError(value, isUnavailable(value) || value.name === "TimeoutError");
 }
 
 /** An outage has many lines, and the place in the program says nothing about it. */

@@ -83,21 +83,17 @@ test("a real database needs the secret of stream tokens", () => {
 });
 
 test("keys come inline or from an address, never both, and never without issuer and audience", () => {
-  expect(parseConfig({ AUTH_JWKS: jwks, ...issuer }).auth).toMatchObject({
-    kind: "jwks",
-    issuer: "https://issuer.test",
-  });
-  expect(parseConfig({ AUTH_JWKS_URL: "https://issuer.test/jwks", ...issuer }).auth).toMatchObject({
-    kind: "jwks_url",
-  });
-  expect(problemsOf({ AUTH_JWKS: jwks, AUTH_JWKS_URL: "https://issuer.test/jwks", ...issuer })).toEqual([
+  const [inline, remote] = [{ AUTH_JWKS: jwks }, { AUTH_JWKS_URL: "https://issuer.test/jwks" }];
+  expect(parseConfig({ ...inline, ...issuer }).auth).toMatchObject({ kind: "jwks", issuer: "https://issuer.test" });
+  expect(parseConfig({ ...remote, ...issuer }).auth).toMatchObject({ kind: "jwks_url" });
+  expect(problemsOf({ ...inline, ...remote, ...issuer })).toEqual([
     "AUTH_JWKS_URL, AUTH_JWKS: expected one of the two, not both",
   ]);
   expect(problemsOf({ AUTH_JWKS_URL: "https://user:hunter2@issuer.test/jwks", ...issuer })).toEqual([
     "AUTH_JWKS_URL: expected a URL like https://<issuer>/.well-known/jwks.json",
   ]);
   // Without its keys, the development key would be trusted in the place of the issuer's.
-  for (const half of [{ AUTH_JWKS: jwks }, issuer]) {
+  for (const half of [inline, issuer]) {
     expect(problemsOf(half).map((problem) => problem.split(":")[0])).toEqual(["AUTH_ISSUER", "AUTH_AUDIENCE"]);
   }
 });

@@ -112,13 +112,12 @@ describe("remote keys", () => {
   let served: { status: number; body: string } = { status: 200, body: "" };
   let requests = 0;
   let clockMs = nowMs;
-  let logged: unknown[] = [];
+  const logged: unknown[] = [];
 
   async function startIssuer(...keys: readonly IssuerKey[]): Promise<JwtVerifier> {
     serve(...keys);
     requests = 0;
     clockMs = nowMs;
-    logged = [];
     const server = createServer((_request, response) => {
       requests += 1;
       response.writeHead(served.status, { "content-type": "application/json" }).end(served.body);

@@ -41,14 +41,14 @@ test("DELETE takes a scan with its report and more findings than a step deletes,
     id,
   );
   // In the order of a batch that is published: the channel's numbers, then the run.
-  const { deletions } = await write(gateway.database, { tenantId: gateway.acme.id }, async (db) => {
+  const deletions: Promise<Response>[] = [];
+  await write(gateway.database, { tenantId: gateway.acme.id }, async (db) => {
     const numbers = sql`update published set last_n = last_n where channel like ${`%:${id}`} returning pg_backend_pid() as pid`;
     const { rows } = await db.execute<{ pid: number }>(numbers);
-    const begun = [send("DELETE", `/scans/${id}`), send("DELETE", `/scans/${id}`)];
+    deletions.push(send("DELETE", `/scans/${id}`), send("DELETE", `/scans/${id}`));
     const waiting = "select count(*) > 0 from pg_stat_activity where $1 = any (pg_blocking_pids(pid))";
     await expect.poll(() => owner(waiting, rows[0]?.pid)).toEqual([[true]]);
     await db.execute(sql`select from runs where id = ${id}::uuid for no key update`);
-    return { deletions: begun };
   });
   const statuses = (await Promise.all(deletions)).map(({ status }) => status);
   expect(statuses.toSorted()).toEqual([204, 404]);
