@@ -64,11 +64,10 @@ describe("scan step of action.yml", async () => {
 
   test("passes every input on, and runs none as a command", async () => {
     await writeFile(join(folder, "waivers.json"), "[]");
-    const given = { BASELINE: "report/scan.json", FAIL_ON_NEW: "true", DECISIONS: "waivers.json" };
+    await writeFile(join(folder, "outputs"), "");
+    const given = { FORMAT: "junit", BASELINE: "report/scan.json", FAIL_ON_NEW: "true", DECISIONS: "waivers.json" };
     expect(await scan({ OUTPUT: "out; touch $(echo owned) `touch owned`", ...given })).toBe(0);
     await expect(readFile(join(folder, "owned"))).rejects.toThrow("ENOENT");
-    await writeFile(join(folder, "outputs"), "");
-    await scan({ FORMAT: "junit" });
     expect(await readFile(join(folder, "outputs"), "utf8")).toMatch(/^failed=/);
   });
 });
