@@ -3,6 +3,7 @@ import { etag } from "hono/etag";
 import { serveStatic } from "hono/serve-static";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import type { IssuerEndpoints, SignInOffer } from "./session_schema.ts";
+import { accountOf } from "../limits.ts";
 import { anyone } from "./allow.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { isLocal } from "./status_routes.ts";
@@ -56,7 +57,11 @@ export function webRoutes({ webAssets, signIn, demoSession, peerAddress }: WebDe
       ...place,
       root: "",
       precompressed: true,
-      getContent: (path) => webAssets.read(path),
+      async getContent(path, c) {
+        const bytes = await webAssets.read(path);
+        accountOf(c.req.raw).takeAnswer(bytes?.byteLength ?? 0);
+        return bytes;
+      },
       async onFound(_path, c) {
         c.header("vary", "accept-encoding");
         for (const [name, value] of Object.entries(await headersOf())) c.header(name, value);
