@@ -139,14 +139,20 @@ export interface Message {
 
 /** Joins neighbors of one channel to lists of 64 Ki characters: hundreds of events cost the broker and each gateway little more than one. */
 export function joinMessages(messages: readonly Message[]): readonly Message[] {
-  const joined: { readonly channel: string; message: string }[] = [];
+  const joined: { readonly channel: string; readonly events: string[] }[] = [];
+  let length = 0;
   for (const { channel, message } of messages) {
+    length += message.length;
     const last = joined.at(-1);
-    const isFull = (last?.message.length ?? 0) + message.length >= 65_536;
-    if (last?.channel !== channel || isFull) joined.push({ channel, message });
-    else last.message += `,${message}`;
+    if (last?.channel === channel && length < 65_536) last.events.push(message);
+    else {
+      joined.push({ channel, events: [message] });
+      length = message.length;
+    }
   }
-  return joined.map(({ channel, message }) => ({ channel, message: `[${message}]` }));
+  return joined.map(({ channel, events }) => {
+    return { channel, message: events.length === 1 ? events.join() : `[${events.join(",")}]` };
+  });
 }
 
 /** The events of a broker's text, checked as strictly as at publishing; `null` for anything that is not an event or a list of them. */

@@ -206,7 +206,7 @@ const fetchKeySet: FetchImplementation = async (url, options) => {
   const response = await fetch(url, options);
   const body = new TextDecoder().decode(await readBounded(response.body, maxKeySetBytes));
   const keys = parseJsonObject(body)?.["keys"];
-  // Of an issuer that starts, or is broken: one that rotates its keys has others.
+  // An issuer that rotates its keys has others: this one starts, or is broken.
   const isEmpty = Array.isArray(keys) && keys.length === 0;
   if (response.status === 200 && !isEmpty) return new Response(body);
   const answer = isEmpty ? "with an empty one" : `with status ${response.status}`;

@@ -43,7 +43,7 @@ export function uuid(message = "expected a UUID in lower case") {
 
 /* @__NO_SIDE_EFFECTS__ */
 export function text(minLength: number, maxLength: number) {
-  const message = `expected text of ${minLength} to ${maxLength} characters, without NUL and lone surrogates`;
+  const message = `expected text of ${minLength} to ${maxLength} characters, without NUL or lone surrogates`;
   return v.pipe(
     v.string(message),
     v.minLength(minLength, message),

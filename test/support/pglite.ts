@@ -41,7 +41,7 @@ async function migratedFile(): Promise<string> {
   return (await requestSharedService("pglite")) ?? saveMigratedPglite();
 }
 
-/** Where a gateway will start in this folder: its embedded database, which takes several times the CPU time of a start to make. */
+/** Puts an embedded database where a gateway will start in this folder: to make one takes several times the CPU time of a start. */
 export async function placeEmbeddedDatabase(cwd: string): Promise<void> {
   const database = join(cwd, ".scanstream/database");
   await mkdir(database, { recursive: true, mode: 0o700 });

@@ -115,9 +115,10 @@ function FindingLine({ finding, decisions, onDecide }: FindingLineProps) {
   const decision = decisions.ofFinding(finding);
   const waiver = decision?.kind === "waiver" ? decision : null;
   const kind = isFailing ? "waiver" : "attestation";
-  const label = decision === null ? `${decisionTexts[kind].button}…` : "Renew…";
+  const renewed = decision?.kind === kind ? decision : null;
+  const label = renewed === null ? `${decisionTexts[kind].button}…` : "Renew…";
   // Leaves out what a file decides, which is renewed there.
-  const isOpen = decision === null || (decision.id !== undefined && decision.kind === kind);
+  const isOpen = renewed === null ? isFailing || decision === null : renewed.id !== undefined;
   return (
     <li class="finding" id={`finding-${finding.fingerprint}`}>
       <p class="row wrap">
@@ -149,7 +150,7 @@ function FindingLine({ finding, decisions, onDecide }: FindingLineProps) {
       )}
       <div class="row wrap">
         {onDecide !== undefined && isOpen && (isFailing || finding.status === "MANUAL") && (
-          <Button look="small" label={label} onClick={() => onDecide({ kind, finding, renewed: decision })} />
+          <Button look="small" label={label} onClick={() => onDecide({ kind, finding, renewed })} />
         )}
         {decision?.id !== undefined && (
           <a class="button small" href="#/decisions">
