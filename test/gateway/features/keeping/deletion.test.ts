@@ -51,7 +51,7 @@ test("DELETE takes a scan with its report and more findings than a step deletes,
     await db.execute(sql`select from runs where id = ${id}::uuid for no key update`);
   });
   const statuses = (await Promise.all(deletions)).map(({ status }) => status);
-  expect(statuses.toSorted()).toEqual([204, 404]);
+  expect(statuses.toSorted((one, other) => one - other)).toEqual([204, 404]);
   expect(await rowsOf(id)).toEqual([[0, 0, 0]]);
   expect(await owner("select action from audit_events where target_id = $1", id)).toEqual([["scan.deleted"]]);
 });
