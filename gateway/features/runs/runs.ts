@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, type SQL, type SQLWrapper } from "drizzle-orm";
 import type * as v from "valibot";
-import { runs } from "../../../drizzle/schema.ts";
+import { columnsOfRuns, runs } from "../../../drizzle/schema.ts";
 import { write, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import { isUnavailable, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
@@ -172,7 +172,7 @@ export function defineRuns<Update extends { readonly status?: string }>(feature:
     const rows = await write(dependencies.database, { tenantId }, (db) => {
       const due = db.select({ id: runs.id }).from(runs).where(isDue).limit(1000);
       const locked = due.for("update", { skipLocked: true });
-      return db.update(runs).set(changed).where(isOneOf(kind, locked)).returning();
+      return db.update(runs).set(changed).where(isOneOf(kind, locked)).returning(columnsOfRuns(kind));
     });
     await announceAll(rows, (row) => announce(row, dependencies));
     if (rows.length > 0) dependencies.log.info({ count: rows.length }, `${kind}s without a producer`);
@@ -197,7 +197,8 @@ export async function getChannels(kind: RunKind, db: TenantDatabase, ids: readon
 
 /** All of them, newest first; one that was deleted in the meantime is not there. */
 export async function getSnapshot(kind: RunKind, db: TenantDatabase, ids: readonly string[]): Promise<Snapshot> {
-  const rows = await db.select().from(runs).where(isOneOf(kind, ids)).orderBy(desc(runs.createdAt), desc(runs.id));
+  const query = db.select(columnsOfRuns(kind)).from(runs).where(isOneOf(kind, ids));
+  const rows = await query.orderBy(desc(runs.createdAt), desc(runs.id));
   return { events: rows.map(toSnapshot), hasEnded: rows.every((row) => row.endedAt !== null) };
 }
 

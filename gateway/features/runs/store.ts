@@ -19,19 +19,20 @@ export const monitorStore = createRunStore("monitor");
 
 /** The newest scans that have not ended. */
 export function selectUnfinishedScans(db: TenantDatabase, limit: number): Query<readonly RunRow[]> {
-  const query = db.select().from(runs).where(isUnfinishedScan);
+  const query = db.select(columnsOfRuns("scan")).from(runs).where(isUnfinishedScan);
   return query.orderBy(desc(runs.createdAt), desc(runs.id)).limit(limit);
 }
 
 /** The runs of one kind, of the transaction's tenant. Another tenant's run is one that never was. */
 function createRunStore(kind: RunKind) {
+  const columns = columnsOfRuns(kind);
   const isOfKind = eq(runs.kind, kind);
   const isRun = (runId: string) => and(isOfKind, eq(runs.id, runId));
 
   return { byId, require, select, ofRun, selectPage, insert, lockOpen, updateOpen, report, remove };
 
   function byId(db: TenantDatabase, runId: string): Query<readonly RunRow[]> {
-    return db.select().from(runs).where(isRun(runId));
+    return db.select(columns).from(runs).where(isRun(runId));
   }
 
   /** Throws `NotFound`. */
@@ -54,7 +55,7 @@ function createRunStore(kind: RunKind) {
   /** Newest first, one row beyond the limit; without an address the runs of all organizations. */
   function selectPage(db: TenantDatabase, page: PageRequest, orgUrl: string | null = null): Query<readonly RunRow[]> {
     const where = orgUrl === null ? isOfKind : and(isOfKind, eq(runs.origin, originOf(orgUrl)));
-    return newestFirst(db.select().from(runs).$dynamic(), page, { by: [runs.createdAt, runs.id], where });
+    return newestFirst(db.select(columns).from(runs).$dynamic(), page, { by: [runs.createdAt, runs.id], where });
   }
 
   /** Null: there is one with this id. An id is the tenant's own, whether or not another tenant has the same one. */
@@ -64,7 +65,7 @@ function createRunStore(kind: RunKind) {
       .insert(runs)
       .values({ ...values, kind })
       .onConflictDoNothing({ target })
-      .returning();
+      .returning(columns);
     if (row === undefined) return null;
     await registerOrganization(db, row.tenantId, row.orgUrl);
     await requireRoom(db, row.tenantId, `${kind}s`, "organizations");
@@ -77,14 +78,14 @@ function createRunStore(kind: RunKind) {
 
   /** Nothing changes a run after its end: of two that race to end it, one finds it ended. Rejects with `NotFound` or `AppError("conflict")`. */
   async function lockOpen(db: TenantDatabase, runId: string): Promise<RunRow> {
-    const row = require(await db.select().from(runs).where(isRun(runId)).for("no key update"));
+    const row = require(await db.select(columns).from(runs).where(isRun(runId)).for("no key update"));
     if (row.endedAt === null) return row;
     throw new AppError("conflict", `The ${kind} has ended and cannot be changed`);
   }
 
   /** Rejects as `lockOpen`. */
   async function updateOpen(db: TenantDatabase, runId: string, change: object): Promise<RunRow> {
-    const [row] = await db.update(runs).set(change).where(isOpen(runId)).returning();
+    const [row] = await db.update(runs).set(change).where(isOpen(runId)).returning(columns);
     return row ?? lockOpen(db, runId);
   }
 
@@ -105,7 +106,7 @@ function createRunStore(kind: RunKind) {
   async function remove(write: Access["write"], runId: string, onEnd: (row: RunRow) => Promise<void>): Promise<RunRow> {
     const details = detailsOf[kind];
     const end = { status: kind === "scan" ? "cancelled" : "ended", endedAt: sql`now()` } as const;
-    const [open] = await write((db) => db.update(runs).set(end).where(isOpen(runId)).returning());
+    const [open] = await write((db) => db.update(runs).set(end).where(isOpen(runId)).returning(columns));
     if (open !== undefined) await onEnd(open);
     return deleteInBatches(() =>
       write(async (db) => {
@@ -114,9 +115,8 @@ function createRunStore(kind: RunKind) {
         await deleteNumbering(db, [runChannel(await select(db, runId))]);
         // Another deletion may have been first, and its producer may have made a new one.
         const isEnded = and(isRun(runId), isNotNull(runs.endedAt));
-        const row = require(await db.delete(runs).where(isEnded).returning());
-        const used = Object.entries(row).filter(([property]) => property in columnsOfRuns(kind));
-        const detail = columnsOf(runs, Object.fromEntries(used));
+        const row = require(await db.delete(runs).where(isEnded).returning(columns));
+        const { kind: _, ...detail } = columnsOf(runs, row);
         await audit(db, [{ tenantId: row.tenantId, action: `${kind}.deleted`, targetId: runId, detail }]);
         return row;
       }),

@@ -81,7 +81,9 @@ async function* readPages(
 ): AsyncGenerator<readonly string[]> {
   const ofKind = kind === undefined ? sql`` : sql`and kind = ${kind}`;
   const columns = Object.values(kind === undefined ? getTableColumns(table) : columnsOfRuns(kind)).filter(
-    (column) => column.generated === undefined && !secrets.some(({ name }) => name === column.name),
+    // The name of their table says the kind.
+    (column) =>
+      column !== runs.kind && column.generated === undefined && !secrets.some(({ name }) => name === column.name),
   );
   const keyTexts = key.map(({ name }) => sql`${sql.identifier(name)}::text`);
   for (let isAfter = sql``; ;) {
