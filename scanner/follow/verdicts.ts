@@ -1,4 +1,5 @@
 import { isNotShown, type ArtifactName, type CollectedArtifacts, type MissingEvidence } from "../evidence/artifacts.ts";
+import { catalog } from "../catalog/catalog.ts";
 import { artifactsReadBy } from "../checks/check.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
 import type { CheckResult, Engine, Finding, StatusCounts } from "../../shared/report.ts";
@@ -37,7 +38,6 @@ interface Round {
   readonly monitorId: string;
 }
 
-const unfollowed = { status: "MANUAL", reason: "interrupted", severity: "medium" } as const;
 const gone = { to: null, expected: "", actual: "not followed any more", toPass: null };
 
 /** The limit of the change schema. */
@@ -95,7 +95,9 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
     for (const [check, known] of findings) {
       if (results.has(check)) continue;
       findings.delete(check);
-      const facts = { org_url: orgUrl, monitor_id: monitorId, rule: unfollowed, seen_at: seenAt, ...firstState };
+      const severity = catalog.find(({ name }) => name === check)?.rule.severity ?? ("medium" as const);
+      const rule = { status: "MANUAL", reason: "interrupted", severity } as const;
+      const facts = { org_url: orgUrl, monitor_id: monitorId, rule, seen_at: seenAt, ...firstState };
       for (const from of known) lines.push(toChangeLine({ ...gone, from }, { ...facts, id: parts.newId() }));
     }
     artifacts = now;
