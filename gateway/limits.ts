@@ -80,7 +80,10 @@ export function createLimits(options: LimitOptions) {
       return account;
     },
 
-    /** Resolves when the holder's work may begin: a few in each turn of the event loop, those of the holder whose work cost least first. */
+    /**
+     * Resolves when the holder's work may begin, which reads so much of a body: a few in each turn of the event loop, those of the holder
+     * whose work cost least first.
+     */
     async begin(holder: string, bodyBytes = 0): Promise<void> {
       if (!hasTurns) return;
       if (bodyBytes > 0) starts.charge(holder, bodyBytes / bytesOfStart);

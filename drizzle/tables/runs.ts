@@ -104,7 +104,7 @@ export const runs = pgTable(
   ],
 );
 
-/** The columns of one kind of runs: without those that only the other kind uses, because Drizzle builds a statement column by column. */
+/** The columns that runs of this kind use. Drizzle builds a statement column by column: those of the other kind would cost CPU time. */
 export function columnsOfRuns(kind: RunKind) {
   const unused = Object.keys(kind === "scan" ? ofMonitors() : ofScans());
   const used = Object.entries(getTableColumns(runs)).filter(([property]) => !unused.includes(property));

@@ -92,7 +92,7 @@ function hashOf(rows: readonly string[], length: number): string {
   return hash("sha256", rows.join("\n"), "base64url").slice(0, length);
 }
 
-/** The fewest cases that show each kind, those that show most first. Rows that differ only in names, ids and limits are of one kind. */
+/** Few cases that together have a row of each kind, those with most kinds first. Rows of one kind differ only in names, ids and limits. */
 function dailyOf(cases: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const kindOf = (text: string) => text.replaceAll(/\b\w*\d[\w.:-]*/g, "#").replaceAll(/\\"[^"]*\\"/g, "#");
   const unseen = new Map(

@@ -61,7 +61,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     body: { schema: newDecisionSchema, example: newDecisionExample },
     answers: {
       201: json(Decision, "Decided", ["Location"]),
-      404: problem("`replaces` names none of the same kind, check and organization"),
+      404: problem("`replaces` names no decision of the same kind, check and organization"),
       409: problem("The same decision exists and is active (`detail` has its id), or the one to replace has ended"),
     },
     handle: async ({ c, principal, body, write }) => {

@@ -14,7 +14,7 @@ import { useAction } from "../hooks.ts";
 export interface DecisionDraft {
   readonly kind: DecisionKind;
   readonly finding: DecidedFinding;
-  /** Ends with the new one; null: there is none. */
+  /** The decision that the new one replaces; null: none. */
   readonly renewed: KnownDecision | null;
 }
 
