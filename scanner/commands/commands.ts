@@ -114,7 +114,7 @@ const commands: readonly ScannerCommand[] = [
     name: "diff",
     description: "compare two runs, reports or evidence files",
     arguments: [
-      new Argument("[before]", "an earlier scan.json or evidence file (default: the run before the last)"),
+      new Argument("[before]", "an earlier run, scan.json or evidence file (default: the run before the last)"),
       new Argument("[after]", "a later file of the same kind (default: the last run)"),
     ],
     examples: [

@@ -1,4 +1,3 @@
-import { catalog } from "../catalog/catalog.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { writeLines } from "../../command_line/terminal.ts";
@@ -12,7 +11,8 @@ import { oneOrganization, settingsOfSaved } from "../settings/organizations.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
 import { listRuns } from "../runs/kept_runs.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { readSaved } from "./sources.ts";
+import { readRevision } from "../revisions/revision.ts";
+import { noteRevision, readNamed } from "./sources.ts";
 
 const diffFormats: readonly Format<Diff, { readonly width: number }>[] = [
   { name: "text", extension: "txt", render: renderText },
@@ -28,7 +28,10 @@ export async function diffCommand(flags: Flags, io: CommandIo, ...named: Compare
   const settings = await settingsOfSaved("diff", flags, { io, orgUrl });
   const { diffFormat, writeTo: outputDir } = settings;
   const formats = chooseFormats(diffFormats, diffFormat, outputDir);
-  const diff = compareFiles(before, after, await readOrgPolicy(settings.orgPolicy, { orgUrl, checks: catalog }));
+  const revision = await readRevision(settings.benchmark);
+  const orgPolicy = await readOrgPolicy(settings.orgPolicy, { orgUrl, checks: revision.checks });
+  for (const benchmark of new Set([before.benchmark, after.benchmark])) noteRevision(benchmark, settings, io);
+  const diff = compareFiles(before, after, { orgPolicy, revision });
   const target = { name: "diff", formats, outputDir, stdout: io.stdout };
   await requireTarget(target);
   const { files, problems } = await writeFormats(diff, { width: io.terminal.columns }, target);
@@ -46,16 +49,16 @@ async function readSides(
   if (before !== undefined && after !== undefined) return [await readSide(before), await readSide(after)];
   const { orgUrl } = readSettings(await oneOrganization("diff", flags, io));
   const [newest, earlier] = await listRuns(orgUrl);
-  const file = before ?? earlier?.evidence;
+  const file = before ?? earlier?.folder;
   if (newest === undefined || file === undefined)
     throw new UsageError([
       `Cannot compare runs: ${newest === undefined ? "none is" : "only one is"} kept; expected two scans, or BEFORE and AFTER`,
     ]);
   const side = await readSide(file);
-  return [side, await readSide(side.content.schema === "scanstream.report/1" ? newest.report : newest.evidence)];
+  return [side, await readSide(side.content.schema === "scanstream.report/1" ? newest.report : newest.folder)];
 }
 
 async function readSide(file: string): Promise<ComparedFile> {
-  const saved = await readSaved({ option: "the file", file });
-  return { file, content: "schema" in saved ? saved : saved.document };
+  const saved = await readNamed(file, "the file");
+  return "schema" in saved ? { file, content: saved } : { file, content: saved.document, benchmark: saved.benchmark };
 }

@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
@@ -11,11 +10,10 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { readChecklist, withChecklistAnswers } from "../checklists/checklist.ts";
 import { maxReportBytes, toReport } from "../reports/read_report.ts";
 import { readRevision } from "../revisions/revision.ts";
-import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
 import { readReportTarget, writeNamedFile, writeReport, type WriteRun } from "./report_output.ts";
-import { openSource, readSaved, refuseFresh, reportOn, sourceOf, type Source } from "./sources.ts";
+import { openSource, readNamed, refuseFresh, reportOn, sourceOf, type Source } from "./sources.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
 export async function reportCommand(flags: Flags, io: CommandIo, source?: string): Promise<number> {
@@ -44,12 +42,7 @@ async function writeForAssessor(source: Source, flags: Flags, io: CommandIo): Pr
 
 /** Opens the report in a file, or the evidence in a file or in the folder of a run; it is read once, as stdin can be. */
 async function openNamed(source: string, flags: Flags, io: CommandIo): Promise<Report | Source> {
-  const isFolder = await stat(source).then(
-    (entry) => entry.isDirectory(),
-    () => false,
-  );
-  const named = { option: "the run, file or scan id", file: isFolder ? join(source, evidenceName) : source };
-  const opened = await readSaved(named);
+  const opened = await readNamed(source, "the run, file or scan id");
   return "schema" in opened ? opened : sourceOf(opened, { command: "report", flags, io });
 }
 

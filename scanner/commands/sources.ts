@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import * as v from "valibot";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
@@ -13,7 +14,7 @@ import { parseJsonText } from "../evidence/json_text.ts";
 import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { connect } from "../okta/connection.ts";
 import { evaluateTraced, runScan, toContext, type FinishedScan } from "../run_scan.ts";
-import { keepRun, listRuns } from "../runs/kept_runs.ts";
+import { keepRun, listRuns, runIn } from "../runs/kept_runs.ts";
 import { oneOrganization, settingsOfSaved } from "../settings/organizations.ts";
 import {
   readConnectedSettings,
@@ -53,13 +54,7 @@ export async function openSource(command: CommandName, flags: Flags, io: Command
   const settings = readSettings(given);
   const [newest] = settings.fresh ? [] : await listRuns(settings.orgUrl);
   if (newest === undefined) return scanNow(readConnectedSettings(given), io);
-  const evidence = await readEvidence({ option: "the run", file: newest.evidence });
-  const report = { option: "the run", file: newest.report, maxBytes: maxReportBytes };
-  const stored = await readOptionFile(report, parseJsonObject);
-  const { benchmark = own, scan } = v.is(keptReport, stored) ? stored : {};
-  if (settings.benchmark === null && benchmark !== own)
-    writeLines(io, `The run was judged by ${benchmark}, and here it is by ${own}: name its revision with --benchmark`);
-  return { settings, ...evidence, id: scan?.id ?? null };
+  return sourceOf(await readRun(newest), { command, flags, io });
 }
 
 /** Throws `UsageError` where `--fresh` asks for a scan although something else to use is named. */
@@ -69,6 +64,19 @@ export function refuseFresh({ fresh }: Flags, named: string): void {
 
 const own = builtIn.benchmark.id;
 const keptReport = v.object({ benchmark: v.optional(v.string()), scan: v.object({ id: v.string() }) });
+
+/** Evidence of a kept run, and what its report says of it. */
+async function readRun({ evidence, report }: ReturnType<typeof runIn>): Promise<Evidence> {
+  const stored = await readOptionFile({ option: "the run", file: report, maxBytes: maxReportBytes }, parseJsonObject);
+  const { benchmark = own, scan = { id: null } } = v.is(keptReport, stored) ? stored : {};
+  return { ...(await readEvidence({ option: "the run", file: evidence })), id: scan.id, benchmark };
+}
+
+/** Says where a kept run was judged by another revision than it is judged by now, unless a person named that one. */
+export function noteRevision(benchmark: string | undefined, settings: Settings, io: CommandIo): void {
+  if (settings.benchmark !== null || benchmark === undefined || benchmark === own) return;
+  writeLines(io, `The run was judged by ${benchmark}, and here it is by ${own}: name its revision with --benchmark`);
+}
 
 /** Scans the organization, and keeps the run: whole, so that every other command can use it. */
 async function scanNow(settings: ConnectedSettings, io: CommandIo): Promise<Source> {
@@ -82,15 +90,17 @@ async function scanNow(settings: ConnectedSettings, io: CommandIo): Promise<Sour
   return { settings, document: scan.document, text, id: report.scan.id };
 }
 
-type Evidence = Pick<Source, "document" | "text">;
+/** `benchmark`: the revision by which a kept run was judged. */
+type Evidence = Omit<Source, "settings"> & { readonly benchmark?: string | undefined };
 
 /** Evidence of a file, with the settings of its organization. */
 export async function sourceOf(
-  evidence: Evidence,
+  { benchmark, ...evidence }: Evidence,
   { command, flags, io }: { readonly command: CommandName; readonly flags: Flags; readonly io: CommandIo },
 ): Promise<Source> {
   const settings = await settingsOfSaved(command, flags, { io, orgUrl: evidence.document.scan.org_url });
-  return { settings, ...evidence, id: null };
+  noteRevision(benchmark, settings, io);
+  return { settings, ...evidence };
 }
 
 function readEvidence(source: NamedFile): Promise<Evidence> {
@@ -98,11 +108,19 @@ function readEvidence(source: NamedFile): Promise<Evidence> {
 }
 
 function parseEvidence(text: string): Evidence {
-  return { document: parseArtifacts(text), text };
+  return { document: parseArtifacts(text), text, id: null };
 }
 
-/** Reads a report, or evidence. Throws `UsageError` naming the file and what is wrong. */
-export function readSaved(source: NamedFile): Promise<Report | Evidence> {
+/** Reads the run in a folder, else a report or evidence. Throws `UsageError` naming the file and what is wrong. */
+export async function readNamed(name: string, option: string): Promise<Report | Evidence> {
+  const isFolder = await stat(name).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  );
+  return isFolder ? readRun(runIn(name)) : readSaved({ option, file: name });
+}
+
+function readSaved(source: NamedFile): Promise<Report | Evidence> {
   return readOptionFile({ ...source, maxBytes: maxReportBytes }, (text) => {
     // Parsed once, because a file may have 256 MiB.
     const schema = /"schema"\s*:\s*"([a-z._]{1,60}\/\d+(?:\.\d+)?)"/.exec(text)?.[1];

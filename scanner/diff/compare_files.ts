@@ -1,6 +1,6 @@
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { builtIn, catalog } from "../catalog/catalog.ts";
+import { builtIn, type Revision } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { ownValues, type OrgPolicy } from "../org_policy/document.ts";
 import { artifactsSchema, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
@@ -15,20 +15,28 @@ import { findingChanges, objectChanges, type Diff, type DiffSide } from "./diff_
 export interface ComparedFile {
   readonly file: string;
   readonly content: Report | ArtifactsDocument;
+  /** The revision by which a kept run was judged. */
+  readonly benchmark?: string | undefined;
+}
+
+/** What evidence is evaluated by: the document of its organization, and a revision of the STIG. */
+interface Judged {
+  readonly orgPolicy: OrgPolicy | null;
+  readonly revision: Revision;
 }
 
 /** Compares two files; throws `UsageError` where the two cannot be compared. */
-export function compareFiles(before: ComparedFile, after: ComparedFile, orgPolicy: OrgPolicy | null): Diff {
+export function compareFiles(before: ComparedFile, after: ComparedFile, by: Judged): Diff {
   requireComparable(before, after);
-  const [old, now] = [toSide(before), toSide(after)];
-  const [was, is] = [resultsOf(before.content, orgPolicy), resultsOf(after.content, orgPolicy)];
+  const [old, now] = [toSide(before, by), toSide(after, by)];
+  const [was, is] = [resultsOf(before.content, by), resultsOf(after.content, by)];
   const rules = old.benchmark === now.benchmark ? null : compareRules(was, is);
   const ofRules = new Set(rules?.map(({ check }) => check));
   const isShared = ({ check }: CheckResult) => !ofRules.has(check);
   const { changes, notCompared } = compareFindings(was.filter(isShared), is.filter(isShared));
   const { objects = null, evidence = [] } =
     isEvidence(before.content) && isEvidence(after.content)
-      ? compareConfiguration(before.content.artifacts, after.content.artifacts, ownValues(orgPolicy, now.ended_at))
+      ? compareConfiguration(before.content.artifacts, after.content.artifacts, ownValues(by.orgPolicy, now.ended_at))
       : {};
   return {
     schema: "scanstream.diff/1",
@@ -52,19 +60,20 @@ function isEvidence(content: Report | ArtifactsDocument): content is ArtifactsDo
   return content.schema === artifactsSchema;
 }
 
-function toSide({ file, content }: ComparedFile): DiffSide {
+function toSide({ file, content }: ComparedFile, { revision }: Judged): DiffSide {
   const { org_url, ended_at } = content.scan;
   const report = isEvidence(content) ? null : content;
-  const benchmark = report?.benchmark ?? builtIn.benchmark.id;
+  const { benchmark = (report === null ? revision : builtIn).benchmark.id } = report ?? {};
   return { file, org_url, benchmark, ended_at, scan_id: report?.scan.id ?? null };
 }
 
-/** Evidence is evaluated by the document of its organization. */
-function resultsOf(content: Report | ArtifactsDocument, orgPolicy: OrgPolicy | null): readonly CheckResult[] {
+function resultsOf(content: Report | ArtifactsDocument, { orgPolicy, revision }: Judged): readonly CheckResult[] {
   if (!isEvidence(content)) return content.checks;
   const { scan, evaluated_at: evaluatedAt, checks, artifacts } = content;
   const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, orgPolicy });
-  return catalog.filter(({ name }) => checks.includes(name)).map((check) => evaluateCheck(check, artifacts, context));
+  return revision.checks
+    .filter(({ name }) => checks.includes(name))
+    .map((check) => evaluateCheck(check, artifacts, context));
 }
 
 function requireComparable(before: ComparedFile, after: ComparedFile): void {

@@ -3,8 +3,8 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { actorText } from "../../shared/actor.ts";
 import type { Exposure, History, Interval, RuleHistory } from "../../shared/schemas/history.ts";
-import { catalog } from "../catalog/catalog.ts";
-import { levelOf, toJson, type Format } from "../reports/report_format.ts";
+import { categoryNames } from "../../shared/severity.ts";
+import { toJson, type Format } from "../reports/report_format.ts";
 import { toCsv } from "../reports/csv.ts";
 
 export const historyFormats: readonly Format<History, { readonly width: number }>[] = [
@@ -117,9 +117,8 @@ function exposureText({ opened, closed, actor, least_seconds, most_seconds }: Ex
   return `${begun} to ${ended}, ${lasted}; ${by.join(", ") || "by whom is not known"}`;
 }
 
-function ruleText({ vuln_id: vulnId, check }: RuleHistory): string {
-  const known = catalog.find(({ name }) => name === check);
-  return known === undefined ? (vulnId ?? check) : `${known.rule.vuln_id} ${levelOf(known.rule)}`;
+function ruleText({ vuln_id: vulnId, check, severity }: RuleHistory): string {
+  return [vulnId ?? check, ...(severity === null ? [] : [categoryNames[severity]])].join(" ");
 }
 
 function timeText(time: string): string {

@@ -32,7 +32,7 @@ export async function keptHosts(): Promise<readonly string[]> {
 }
 
 /**
- * Paths of evidence and report of the runs of an organization, newest first; null: of the only organization that has runs. `before`: only
+ * Paths of the runs of an organization, newest first; null: of the only organization that has runs. `before`: only
  * runs that began earlier.
  */
 export async function listRuns(orgUrl: string | null, before?: string) {
@@ -44,10 +44,12 @@ export async function listRuns(orgUrl: string | null, before?: string) {
   if (host === undefined) return [];
   const times = await timesIn(join(runsFolder, host));
   const earlier = before === undefined ? times : times.filter((time) => time < nameOf(before));
-  return earlier.toReversed().map((time) => {
-    const folder = join(runsFolder, host, time);
-    return { evidence: join(folder, evidenceName), report: join(folder, reportName) };
-  });
+  return earlier.toReversed().map((time) => runIn(join(runsFolder, host, time)));
+}
+
+/** Paths of a run's folder and what is in it. */
+export function runIn(folder: string) {
+  return { folder, evidence: join(folder, evidenceName), report: join(folder, reportName) };
 }
 
 /** Keeps a run as the settings say, and removes the oldest ones. Returns true when it is kept; that it cannot be fails nothing. */

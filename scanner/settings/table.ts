@@ -126,7 +126,7 @@ export const table = {
       commands: [...choosing, "explain", "diff"],
     }),
     benchmark: path("--benchmark <file>", "another revision of the STIG: DISA's zip or XCCDF", {
-      commands: [...choosing, "explain", "verify"],
+      commands: [...choosing, "explain", "diff", "verify"],
     }),
   }),
   ...section({ group: "Rules and decisions:", commands: deciding, kept }).rows({

@@ -18,6 +18,7 @@ export function ruleHistoryOf({ check, vulnId, observations, period }: RuleHisto
   return {
     check,
     vuln_id: vulnId,
+    severity: timeline.at(-1)?.result.severity ?? null,
     intervals: intervalsOf(timeline, period),
     exposures: exposuresOf(timeline, period),
     days: daysOf(timeline, period),

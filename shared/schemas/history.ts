@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { changeCauseSchema } from "./change.ts";
-import { manualReasonSchema, statusSchema } from "./finding.ts";
+import { manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { described, time, uuid, type Output } from "./primitives.ts";
 
 /** The verdicts of an organization over time, `scanstream.history/1`: what REST, the page and `history` show. */
@@ -59,6 +59,7 @@ const daySchema = v.object({
 const ruleHistorySchema = v.object({
   check: v.string(),
   vuln_id: described(v.nullable(v.string()), "Null: a rule that neither the catalog nor a report names"),
+  severity: described(v.nullable(severitySchema), "As the last result had it; null: none is known"),
   intervals: v.array(intervalSchema),
   exposures: v.array(exposureSchema),
   days: v.array(daySchema),

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import type { Report } from "../../shared/report.ts";
 import type { Diff } from "../../scanner/diff/diff_schema.ts";
 import type { History } from "../../shared/schemas/history.ts";
+import { v1r1File } from "../support/stig_files.ts";
 import { callCommand } from "../support/called_command.ts";
 import { ownFolder } from "../support/clean_up.ts";
 import { openOrgStage } from "../support/org_stage.ts";
@@ -89,6 +90,12 @@ test("the newest runs stay, and a run is compared with the one before", async ()
   expect(await readdir(place)).toEqual([later.at(1), expect.stringMatching(/^20[2-9]/), "of-mine"]);
   const compared = await run("diff", "-f", "json");
   expect([compared.code, (JSON.parse(compared.stdout) as Diff).kind]).toEqual([0, "artifacts"]);
+  expect((await run("scan", "-q", "--benchmark", v1r1File, "--fail-on", "never")).code).toBe(0);
+  const other = join(place, (await readdir(place)).findLast((name) => name.startsWith("20")) ?? "");
+  for (const again of [["report"], ["report", other], ["diff"], ["diff", other, other]])
+    expect((await run(...again)).stderr, again.join(" ")).toMatch(/judged by okta-idaas-stig-v1r1, .*--benchmark/);
+  const named = await run("diff", other, other, "--benchmark", v1r1File, "-f", "json");
+  expect([named.stderr, (JSON.parse(named.stdout) as Diff).before.benchmark]).toEqual(["", "okta-idaas-stig-v1r1"]);
   await org.stop();
 });
 

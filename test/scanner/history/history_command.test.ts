@@ -70,7 +70,10 @@ describe("history --from-reports", () => {
       "changes.ndjson": [
         line("2026-11-24T10:00:00.000Z", null, "PASS", { cause: "start", explained_by: [] }),
         line("2026-11-24T11:00:00.000Z", "PASS", "FAIL"),
-        line("2026-11-24T12:30:00.000Z", "FAIL", "PASS", { explained_by: [ben] }),
+        line("2026-11-24T12:30:00.000Z", "FAIL", "PASS", {
+          explained_by: [ben],
+          rule: { status: "PASS", reason: null, severity: "high" },
+        }),
         watch("2026-11-24T09:59:00.000Z", "2026-11-24T11:30:00.000Z"),
         watch("2026-11-24T12:00:00.000Z", "2026-11-24T13:00:00.000Z"),
       ],
@@ -81,7 +84,7 @@ describe("history --from-reports", () => {
       schema: "scanstream.history/1",
       from: "2026-11-23T00:00:00.000Z",
       to: "2026-11-25T12:00:00.000Z",
-      organizations: [{ org_url: orgUrl, rules: [{ check: idle, vuln_id: "V-273186" }] }],
+      organizations: [{ org_url: orgUrl, rules: [{ check: idle, vuln_id: "V-273186", severity: "high" }] }],
     });
     const { intervals = [] } = history.organizations[0]?.rules[0] ?? {};
     expect(intervals.map(({ from, status, reason }) => [from, status, reason])).toEqual([
@@ -97,7 +100,7 @@ describe("history --from-reports", () => {
     ]);
     const table = await run(place, { days: "3" });
     expect(table.stdout).toContain("Known for each rule on average: 2 h 31 min of 2 d 12 h (4.1 %)");
-    expect(table.stdout).toMatch(/V-273186 .*PASS 11-24 +✓✗·/);
+    expect(table.stdout).toMatch(/V-273186 CAT I +PASS 11-24 +✓✗·/);
     expect(table.stdout.replaceAll(/\s+/g, " ")).toContain(
       "1 h to 1 h 30 min; opened by Ada Admin (admin@acme.example), closed by Ben (ben@acme.example)",
     );
