@@ -1,3 +1,5 @@
+import { expandIPv6 } from "hono/utils/ipaddr";
+
 const longest = 45;
 /** Some proxies append the port too: `192.0.2.1:49152`, `[2001:db8::1]:49152`. Each connection would be another address. */
 const withPort = /^(?:([\d.]+)|\[(.*)\])(?::\d+)?$/;
@@ -17,14 +19,7 @@ export function clientAddress(headers: Headers, peer: string | null, trustedProx
 /** A host has a whole /64 of IPv6 addresses to choose from: they count as one. */
 function networkOf(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (ipv4 !== undefined || !address.includes(":")) return ipv4 ?? address;
-  const [left = "", right] = address.toLowerCase().split("::");
-  const groups = left === "" ? [] : left.split(":");
-  const given = groups.length + (right === undefined || right === "" ? 0 : right.split(":").length);
-  const zeros = right === undefined ? 0 : Math.max(0, 8 - given);
-  const all = [...groups, ...Array.from({ length: zeros }, () => "0"), ...(right ?? "").split(":")];
-  return all
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ""))
-    .join(":");
+  if (ipv4 !== undefined || !URL.canParse(`http://[${address}]`)) return ipv4 ?? address;
+  const groups = expandIPv6(address).split(":").slice(0, 4);
+  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
 }

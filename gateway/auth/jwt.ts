@@ -1,3 +1,4 @@
+import { getRuntimeKey } from "hono/adapter";
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
@@ -115,7 +116,7 @@ function createRemoteKeys(url: string, log: Pick<Log, "warn">, nowMs: () => numb
   let lastFailure: unknown = null;
 
   /** On Workers a request may not await another request's fetch, and jose starts one for each. */
-  const canJoin = () => keys.reloading && !isWorkers();
+  const canJoin = () => keys.reloading && getRuntimeKey() !== "workerd";
 
   async function load(): Promise<void> {
     triedAtMs = nowMs();
@@ -229,8 +230,4 @@ function keysUnavailable(cause: unknown): AppError {
     cause,
     retryAfterSeconds: 5,
   });
-}
-
-function isWorkers(): boolean {
-  return typeof navigator !== "undefined" && navigator.userAgent === "Cloudflare-Workers";
 }

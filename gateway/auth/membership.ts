@@ -78,37 +78,33 @@ export function notMember(): PermissionDenied {
 
 const isValidKey = "revoked_at is null and (expires_at is null or expires_at > now())";
 
-/** Tells which subjects of open streams still have the authority that they opened them with. */
-export type AuthorityCheck = ReturnType<typeof createAuthorityCheck>;
-
 /** The part of a principal that authority is given to; the rest belongs to one token. */
 export type AuthoritySubject = Pick<Principal, "kind" | "id">;
 
-/** Rechecks open streams. Their `exp` is the caller's to watch. */
-export function createAuthorityCheck(database: Database) {
-  return {
-    /**
-     * Returns the subjects, the same objects, that are still members (`user`), or valid and with the scope to read (`api_key`).
-     * One query for a whole tenant. Rejects when the database does not answer.
-     */
-    async stillAllowed(
-      tenantId: string,
-      subjects: readonly AuthoritySubject[],
-    ): Promise<ReadonlySet<AuthoritySubject>> {
-      const userIds = subjects.filter(({ kind }) => kind === "user").map(({ id }) => id);
-      const keyIds = subjects.filter(({ kind, id }) => kind === "api_key" && isUuid(id)).map(({ id }) => id);
-      const { rows } = await readOne(database, { tenantId }, (db) =>
-        db.execute<{ kind: string; id: string }>(sql`
-          select 'user' as kind, user_id as id from memberships
-          where tenant_id = ${tenantId}::uuid and user_id = any (${sql.param(userIds)}::text[])
-          union all
-          select 'api_key', id::text from api_keys
-          where tenant_id = ${tenantId}::uuid and id = any (${sql.param(keyIds)}::uuid[])
-            and ${sql.raw(isValidKey)} and scopes @> ${sql.param(permissions.read.scopes)}::text[]`),
-      );
-      const allowed = new Set(rows.map(({ kind, id }) => `${kind}:${id}`));
-      return new Set(subjects.filter(({ kind, id }) => allowed.has(`${kind}:${id}`)));
-    },
+/**
+ * Returns the subjects of open streams, the same objects, that are still members (`user`), or valid and with the scope to read (`api_key`).
+ * One query for a whole tenant; their `exp` is the caller's to watch. Rejects when the database does not answer.
+ */
+export type AuthorityCheck = (
+  tenantId: string,
+  subjects: readonly AuthoritySubject[],
+) => Promise<ReadonlySet<AuthoritySubject>>;
+
+export function createAuthorityCheck(database: Database): AuthorityCheck {
+  return async (tenantId, subjects) => {
+    const userIds = subjects.filter(({ kind }) => kind === "user").map(({ id }) => id);
+    const keyIds = subjects.filter(({ kind, id }) => kind === "api_key" && isUuid(id)).map(({ id }) => id);
+    const { rows } = await readOne(database, { tenantId }, (db) =>
+      db.execute<{ kind: string; id: string }>(sql`
+        select 'user' as kind, user_id as id from memberships
+        where tenant_id = ${tenantId}::uuid and user_id = any (${sql.param(userIds)}::text[])
+        union all
+        select 'api_key', id::text from api_keys
+        where tenant_id = ${tenantId}::uuid and id = any (${sql.param(keyIds)}::uuid[])
+          and ${sql.raw(isValidKey)} and scopes @> ${sql.param(permissions.read.scopes)}::text[]`),
+    );
+    const allowed = new Set(rows.map(({ kind, id }) => `${kind}:${id}`));
+    return new Set(subjects.filter(({ kind, id }) => allowed.has(`${kind}:${id}`)));
   };
 }
 

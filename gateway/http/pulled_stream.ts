@@ -11,17 +11,9 @@ export function pulledStream(
   account: RequestAccount,
   sliceBytes = 256 * 1024,
 ): ReadableStream<Bytes> {
-  const slices = slicesOf(pieces, account, sliceBytes);
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await slices.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-    async cancel() {
-      await slices.return(undefined);
-    },
-  });
+  // Every runtime has it, and the types of TypeScript do not.
+  const streams = ReadableStream as unknown as { from(slices: AsyncIterable<Bytes>): ReadableStream<Bytes> };
+  return streams.from(slicesOf(pieces, account, sliceBytes));
 }
 
 async function* slicesOf(

@@ -210,19 +210,16 @@ async function open(context: Context) {
   return { resource, stream: await openStream(gateway, resource.path, `Api-Key ${keys.own}`) };
 }
 
-/** A feature that stores what is published wants its events numbered; others take numbers too. */
-const published = new WeakMap<ContractResource, { readonly producer: string; readonly count: number }>();
-
+/** A feature that stores what is published wants its events numbered; others take numbers too. Each batch has a producer of its own. */
 async function publish(
   context: Context,
   resource: ContractResource,
   ...all: readonly ContractEvent["data"][]
 ): Promise<void> {
-  const { producer, count } = published.get(resource) ?? { producer: crypto.randomUUID(), count: 0 };
-  published.set(resource, { producer, count: count + all.length });
+  const producer = crypto.randomUUID();
   const events = all.map((data, index) => ({
     ...eventOf(context, resource, data),
-    delivery_id: `${producer}.${count + index + 1}`,
+    delivery_id: `${producer}.${index + 1}`,
   }));
   const json = { events };
   const as = `Api-Key ${context.keys.own}`;

@@ -3,8 +3,14 @@ import type { GatewayIo } from "../../command_line/command_io.ts";
 import { read } from "../../drizzle/transactions.ts";
 import type { Access } from "../auth/membership.ts";
 import { exportTenant } from "../features/tenant/export_tenant.ts";
-import { parseArgument, type AdminArguments } from "./arguments.ts";
-import { executeAdmin, requireTenant, type AdminContext, type AdminOperation } from "./operations.ts";
+import {
+  executeAdmin,
+  parseArgument,
+  requireTenant,
+  type AdminArguments,
+  type AdminContext,
+  type AdminOperation,
+} from "./operations.ts";
 import { parseAdminConfig } from "../config.ts";
 import { isUnavailable } from "../../shared/app_error.ts";
 import type { Environment } from "../../shared/environment_reader.ts";

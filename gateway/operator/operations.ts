@@ -1,16 +1,19 @@
-import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
+import { asc, desc, eq } from "drizzle-orm";
+import * as v from "valibot";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
-import { audit, columnsOf } from "../../drizzle/audit.ts";
+import { audit, columnsOf, type AuditLine } from "../../drizzle/audit.ts";
 import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema.ts";
 import { everyTenant, write, type Caller, type TenantDatabase } from "../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
+import { instant, uuid } from "../../shared/schemas/primitives.ts";
+import { roleSchema, scopeSchema } from "../../shared/schemas/team.ts";
 import { deleteInBatches } from "../features/stored_rows.ts";
-import { insertApiKey, revocation, shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
+import { insertApiKey, revokeApiKey, shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
 import { selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
 import { deleteMember, putMember, shownMember, toMember, type TeamActor } from "../features/team/member_store.ts";
+import { defaultScopes, line } from "../features/team/team_schemas.ts";
 import { deleteTenantStep, renameTenant } from "../features/tenant/tenant_store.ts";
-import { parseArgument, type AdminArguments, type ArgumentName, type ParsedArgument } from "./arguments.ts";
 import type { DevelopmentKey } from "./local_state.ts";
 
 export interface AdminContext {
@@ -64,9 +67,8 @@ const operations = {
     const values = { name: given("name") };
     return inAll(async (db) => {
       const rows = await db.insert(tenants).values(values).returning();
-      const lines = rows.map((row) => {
-        const detail = columnsOf(tenants, row);
-        return { tenantId: row.id, action: "tenant.created", targetId: row.id, detail } as const;
+      const lines = rows.map((row): AuditLine => {
+        return { tenantId: row.id, action: "tenant.created", targetId: row.id, detail: columnsOf(tenants, row) };
       });
       await audit(db, lines);
       return { id: rows[0]?.id, ...values };
@@ -138,18 +140,15 @@ const operations = {
   },
 
   /** Ends a key; the first time counts. */
-  async "api-key.revoke"({ given, inAll }: Call) {
+  async "api-key.revoke"({ given, database, inAll }: Call) {
     const id = given("id");
-    const isKey = eq(apiKeys.id, id);
-    const [row] = await inAll(async (db) => {
-      const isValid = and(isKey, isNull(apiKeys.revokedAt));
-      const now = { revokedAt: sql`now()` };
-      const revoked = await db.update(apiKeys).set(now).where(isValid).returning(shownApiKey);
-      await audit(db, revoked.map(revocation));
-      return revoked.length > 0 ? revoked : db.select(shownApiKey).from(apiKeys).where(isKey);
-    });
-    if (row === undefined) throw new NotFound(`Cannot revoke the API key: no key has the id ${id}`);
-    return toTenantApiKey(row);
+    const select = () => inAll((db) => db.select(shownApiKey).from(apiKeys).where(eq(apiKeys.id, id)));
+    const [key] = await select();
+    if (key === undefined) throw new NotFound(`Cannot revoke the API key: no key has the id ${id}`);
+    const operator = operatorOf(key.tenantId);
+    await write(database, operator, (db) => revokeApiKey(db, operator, id));
+    const [revoked = key] = await select();
+    return toTenantApiKey(revoked);
   },
 
   /** The audit trail, newest first. */
@@ -172,6 +171,48 @@ const operations = {
     return (await developmentKey()).sign({ ...claims, tenantId });
   },
 };
+
+/** The flags of the command line, still text. */
+export type AdminArguments = Readonly<Record<string, unknown>>;
+
+const maxTtlSeconds = 31_536_000;
+const maxLimit = 10_000;
+const scopeList = v.pipe(
+  v.optional(v.string(), defaultScopes.join()),
+  v.transform((list) => [...new Set(list.split(",").map((scope) => scope.trim()))]),
+  v.array(scopeSchema),
+);
+
+/** Each with its name in a refusal, and what is expected. */
+const schemas = {
+  tenant: [uuid(), "--tenant", "a lower-case UUID"],
+  id: [uuid(), "the API key's id", "a lower-case UUID"],
+  name: [v.pipe(v.string(), v.trim(), line(200)), "--name", "1 to 200 characters without control characters"],
+  sub: [line(255), "--sub", "1 to 255 characters without control characters"],
+  role: [v.optional(roleSchema), "--role", roleSchema.options.join(", ")],
+  scopes: [scopeList, "--scopes", `a comma list of ${scopeSchema.options.join(", ")}`],
+  ttl: [integer(3600, maxTtlSeconds), "--ttl", `an integer of seconds from 1 to ${maxTtlSeconds}`],
+  limit: [integer(50, maxLimit), "--limit", `an integer from 1 to ${maxLimit}`],
+  expiresAt: [v.optional(instant), "--expires-at", "a future time such as 2027-01-31T00:00:00Z"],
+} as const;
+
+export type ArgumentName = keyof typeof schemas;
+export type ParsedArgument<Name extends ArgumentName> = v.InferOutput<(typeof schemas)[Name][0]>;
+
+/** Throws `AppError("invalid")`, which names the flag. */
+export function parseArgument<Name extends ArgumentName>(args: AdminArguments, name: Name): ParsedArgument<Name> {
+  const [schema, flag, expected] = schemas[name];
+  const parsed = v.safeParse(schema, args[name]);
+  if (!parsed.success) throw new AppError("invalid", `${flag} is not valid: expected ${expected}`);
+  if (name === "expiresAt" && Date.parse(String(parsed.output)) <= Date.now()) {
+    throw new AppError("invalid", `${flag} is in the past: expected ${expected}`);
+  }
+  return parsed.output;
+}
+
+function integer(byDefault: number, most: number) {
+  return v.pipe(v.optional(v.string(), `${byDefault}`), v.digits(), v.toNumber(), v.minValue(1), v.maxValue(most));
+}
 
 /** An embedded database without a tenant gets one, and a key that is shown this once; null where there is a tenant. */
 export async function createFirstKey(context: AdminContext): Promise<string | null> {

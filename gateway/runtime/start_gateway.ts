@@ -7,7 +7,6 @@ import { scanstreamFeatures } from "../features/scanstream_features.ts";
 import { pglite } from "../library/pglite.ts";
 import { postgres } from "../library/postgres.ts";
 import type { Log } from "../observability/log.ts";
-import type { AdminArguments } from "../operator/arguments.ts";
 import { adminContext } from "../operator/call_admin.ts";
 import {
   createLocalState,
@@ -16,7 +15,7 @@ import {
   stateDirectory,
   type LocalState,
 } from "../operator/local_state.ts";
-import { executeAdmin, type AdminOperation } from "../operator/operations.ts";
+import { executeAdmin, type AdminArguments, type AdminOperation } from "../operator/operations.ts";
 import type { HttpRuntime } from "./http_runtime.ts";
 
 export interface StartOptions extends Omit<ProductOptions, "signIn" | "hasMetricsPort"> {

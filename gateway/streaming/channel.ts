@@ -2,7 +2,7 @@ import { AppError } from "../../shared/app_error.ts";
 import { parseChannelName } from "../../shared/channel_name.ts";
 import { terminalTypeOf } from "../../shared/event.ts";
 import { DeliveryNumbers } from "./delivery_numbers.ts";
-import type { Chunk } from "./encoded_chunk.ts";
+import type { Chunk } from "./event_stream_encoding.ts";
 
 /** Receives the events of its channels: one open stream. Neither method may throw, publish or wait. */
 export interface HubMember {

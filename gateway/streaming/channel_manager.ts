@@ -12,24 +12,23 @@ import {
 import { isJsonObject } from "../../shared/json.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { encodeEvent } from "../../shared/event.ts";
-import { encodeComment, encodeEventFrame } from "./event_stream_encoding.ts";
 import type { Principal } from "../auth/principal.ts";
 import { sha256Hex } from "../auth/sha256.ts";
 import type { EventStreams } from "../features/features.ts";
 import { isUnexpected } from "../http/problem.ts";
 import { accountOf } from "../limits.ts";
 import { silentLog, type Log } from "../observability/log.ts";
-import { encodeChunk } from "./encoded_chunk.ts";
+import { encodeChunk, encodeComment, encodeEventFrame } from "./event_stream_encoding.ts";
 import { FeatureError, mapResult, unexpectedResult, type ChannelsRequest } from "./event_stream_definition.ts";
 import { findEventStream, type RequestedStream, type RequestedOpening, type StreamOpener } from "./event_stream.ts";
 import { createLocalStreams, type LocalStreams, type LocalStreamsOptions } from "./local_streams.ts";
 import { selectStoredNumbers } from "./published.ts";
 import type { StreamSnapshot } from "./sinks/sink.ts";
-import type { RecheckChannels } from "./tenant_streams.ts";
+import type { RecheckChannels } from "./open_stream.ts";
 
 export interface ChannelManagerOptions extends Omit<
   LocalStreamsOptions,
-  "authority" | "recheckChannels" | "readStored"
+  "stillAllowed" | "recheckChannels" | "readStored"
 > {
   readonly database: Database;
   readonly eventStreams: EventStreams;
@@ -47,7 +46,7 @@ export class ChannelManager implements StreamOpener {
     this.#database = database;
     this.streams = createLocalStreams({
       ...options,
-      authority: createAuthorityCheck(database),
+      stillAllowed: createAuthorityCheck(database),
       recheckChannels: createRecheck(eventStreams, database, options.log),
       readStored: (tenantId, channels) =>
         readOne(database, { tenantId }, (db) => selectStoredNumbers(db, channels, null)),

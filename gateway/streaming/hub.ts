@@ -1,13 +1,12 @@
 import { AppError } from "../../shared/app_error.ts";
 import type { LostReason, Subscriber } from "../../shared/broker.ts";
 import { fitsChannel, parseMessage, type EncodedEvent } from "../../shared/event.ts";
-import { encodeEventFrame } from "./event_stream_encoding.ts";
 import type { DeliveryRate } from "../limits.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { noCount, type Count } from "../observability/metrics.ts";
 import { nextTurn } from "../turns.ts";
 import { connectionLost, createChannel, unavailable, type Channel, type HubMember } from "./channel.ts";
-import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
+import { encodeChunk, encodeEventFrame, type Chunk } from "./event_stream_encoding.ts";
 import { createNumberReader, DeliveryNumbers, type ReadStored } from "./delivery_numbers.ts";
 import type { StoredNumber } from "./published.ts";
 

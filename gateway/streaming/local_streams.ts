@@ -1,22 +1,27 @@
 import { AppError } from "../../shared/app_error.ts";
-import { encodeComment, encodeHeartbeatInterval, encodeRetry, encodeTerminalType } from "./event_stream_encoding.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { StreamBounds } from "../config.ts";
 import { createLimits, type Limits } from "../limits.ts";
 import { noCount } from "../observability/metrics.ts";
 import { unavailable } from "./channel.ts";
-import { encodeChunk } from "./encoded_chunk.ts";
+import {
+  encodeChunk,
+  encodeComment,
+  encodeHeartbeatInterval,
+  encodeRetry,
+  encodeTerminalType,
+} from "./event_stream_encoding.ts";
 import { createHub, type HubOptions } from "./hub.ts";
 import { OpenStream, type StreamContext, type StreamStart } from "./open_stream.ts";
 import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
 import type { CreateSink, StreamRequest } from "./sinks/sink.ts";
-import { createTenantStreams, endGraceMs, type RecheckOptions, type TenantStreams } from "./tenant_streams.ts";
+import { createTenantStreams, endGraceMs, type TenantStreams } from "./tenant_streams.ts";
 
 export interface LocalStreamsOptions
   extends
     Omit<HubOptions, "deliveries" | "now">,
-    Pick<RecheckOptions, "authority" | "recheckChannels">,
+    Pick<StreamContext, "stillAllowed" | "recheckChannels">,
     Partial<Pick<StreamContext, "random" | "closeGraceMs">> {
   readonly bounds: StreamBounds;
   /** The limits of the process. Default: new ones, with the streams of `bounds`. */
@@ -38,7 +43,7 @@ export function createLocalStreams(options: LocalStreamsOptions) {
   const recheckMs = bounds.recheckSeconds * 1000;
   const { maxBufferBytes } = bounds;
   const parts = { hub, limits, count, heartbeatMs, recheckMs, maxBufferBytes, closeGraceMs, now, random };
-  const context: StreamContext & RecheckOptions = { ...options, ...parts, onOpen, onOver };
+  const context: StreamContext = { ...options, ...parts, onOpen, onOver };
   const head = encodeRetry(2000) + encodeComment("open") + encodeHeartbeatInterval(bounds.heartbeatSeconds);
   const tenants = new Map<string, TenantStreams>();
   /** One timer for everything that is due some time: heartbeats, ends, last bytes and rechecks. It runs while there is a stream. */

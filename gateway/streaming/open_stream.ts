@@ -1,16 +1,28 @@
 import type { AppError } from "../../shared/app_error.ts";
-import { encodeClose, encodeComment } from "./event_stream_encoding.ts";
+import type { AuthorityCheck } from "../auth/membership.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Limits } from "../limits.ts";
 import type { CloseReason, Count } from "../observability/metrics.ts";
 import { connectionLost, unavailable, type HubMember } from "./channel.ts";
-import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
+import { encodeChunk, encodeClose, encodeComment, type Chunk } from "./event_stream_encoding.ts";
 import type { Hub } from "./hub.ts";
+import type { StoredNumber } from "./published.ts";
 import type { Sink, SinkOwner, StreamRequest } from "./sinks/sink.ts";
+
+/**
+ * Opens the named streams of a principal once more, without a client. Returns the ones that would be refused now:
+ * `ended` for a resource that has ended or is not there, `denied` for one that may not be followed. `onStored` takes how far the
+ * events of their channels were stored. Rejects when the database does not answer.
+ */
+export type RecheckChannels = (
+  principal: Principal,
+  names: readonly string[],
+  onStored: (stored: readonly StoredNumber[]) => void,
+) => Promise<ReadonlyMap<string, "ended" | "denied">>;
 
 /** Parts that all streams of a process share. */
 export interface StreamContext {
-  readonly hub: Pick<Hub, "leave">;
+  readonly hub: Pick<Hub, "leave" | "loseBehind">;
   readonly limits: Pick<Limits, "streams" | "unreadBytes">;
   readonly count: Count;
   readonly heartbeatMs: number;
@@ -20,6 +32,11 @@ export interface StreamContext {
   readonly now: () => number;
   /** From 0 inclusive to 1 exclusive. */
   readonly random: () => number;
+  readonly stillAllowed: AuthorityCheck;
+  /** Default: streams end by their terminal event and with their authority only. */
+  readonly recheckChannels?: RecheckChannels | undefined;
+  /** Streams are closed within this time after their authority ended, the query's time included. */
+  readonly recheckMs: number;
   /** From now on the stream is swept and rechecked. */
   readonly onOpen: (stream: OpenStream) => void;
   /** It holds nothing more. Called once, also for a stream that was never opened. */
@@ -145,7 +162,7 @@ export class OpenStream implements HubMember, SinkOwner {
     const isDue = nowMs >= this.#endMs;
     if (this.#state === "closing") {
       if (isDue) this.#sink?.destroy();
-      else this.#sink?.finishIfDrained();
+      else this.#sink?.finishIfDrained?.();
     } else if (isDue) this.close(this.#endReason);
     else this.#beat(nowMs);
   }

@@ -1,32 +1,8 @@
 import { withTimeout } from "../../shared/with_timeout.ts";
-import type { AuthorityCheck } from "../auth/membership.ts";
-import type { Principal } from "../auth/principal.ts";
-import type { Hub } from "./hub.ts";
 import type { OpenStream, StreamContext } from "./open_stream.ts";
-import type { StoredNumber } from "./published.ts";
 
 /** A terminal event that was stored may take this long to be published: what ended is not closed without it before. */
 export const endGraceMs = 5000;
-
-/**
- * Opens the named streams of a principal once more, without a client. Returns the ones that would be refused now:
- * `ended` for a resource that has ended or is not there, `denied` for one that may not be followed. `onStored` takes how far the
- * events of their channels were stored. Rejects when the database does not answer.
- */
-export type RecheckChannels = (
-  principal: Principal,
-  names: readonly string[],
-  onStored: (stored: readonly StoredNumber[]) => void,
-) => Promise<ReadonlyMap<string, "ended" | "denied">>;
-
-export interface RecheckOptions extends Pick<StreamContext, "count" | "now" | "random"> {
-  readonly hub: Pick<Hub, "loseBehind">;
-  readonly authority: AuthorityCheck;
-  /** Default: streams end by their terminal event and with their authority only. */
-  readonly recheckChannels?: RecheckChannels | undefined;
-  /** Streams are closed within this time after their authority ended, the query's time included. */
-  readonly recheckMs: number;
-}
 
 export type TenantStreams = ReturnType<typeof createTenantStreams>;
 
@@ -39,8 +15,8 @@ export type TenantStreams = ReturnType<typeof createTenantStreams>;
  * can be revoked in a database that is down. But trust expires: streams that could not be confirmed for two intervals are
  * closed within two more, spread, so that they do not all reconnect at once.
  */
-export function createTenantStreams(id: string, options: RecheckOptions) {
-  const { hub, authority, recheckChannels, recheckMs, count, now, random } = options;
+export function createTenantStreams(id: string, context: StreamContext) {
+  const { hub, stillAllowed, recheckChannels, recheckMs, count, now, random } = context;
   const streams = new Set<OpenStream>();
   let isChecking = false;
   /** True while the openings of the last check are repeated. */
@@ -76,7 +52,7 @@ export function createTenantStreams(id: string, options: RecheckOptions) {
     const bySubject = [...Map.groupBy(open, ({ principal }) => `${principal.kind}:${principal.id}`).values()];
     const subjects = bySubject.flatMap(([first]) => first?.principal ?? []);
     try {
-      const allowed = await withTimeout(authority.stillAllowed(id, subjects), recheckMs * 0.3);
+      const allowed = await withTimeout(stillAllowed(id, subjects), recheckMs * 0.3);
       const kept = bySubject.filter(([first]) => first !== undefined && allowed.has(first.principal));
       const confirmed = new Set(kept.flat());
       for (const stream of open) {

@@ -219,7 +219,7 @@ test("the unread streams of one tenant are closed when they hold its quarter, an
   const broker = createMemoryBroker();
   // A hundredth of 48 MiB.
   const limits = createLimits({ ...ofStreams, tenantPercent: 1, memoryBytes: 0 });
-  const streams = createLocalStreams({ subscriber: broker, authority: createAuthority(), bounds, limits, lingerMs: 0 });
+  const streams = createLocalStreams({ subscriber: broker, ...createAuthority(), bounds, limits, lingerMs: 0 });
   const { sendEvent } = createPublisher(broker);
   const open = async (tenant: string) => {
     const channel = makeChannelName("job", tenant, resourceId);

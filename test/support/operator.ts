@@ -1,6 +1,5 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import type { AdminArguments } from "../../gateway/operator/arguments.ts";
-import type { AdminOperation } from "../../gateway/operator/operations.ts";
+import type { AdminArguments, AdminOperation } from "../../gateway/operator/operations.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 
 export const issuer = "https://issuer.test";

@@ -30,12 +30,11 @@ export const bounds: StreamBounds = {
 export const user: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyStream: null };
 
 /** Allows every subject but those that the test has revoked. */
-export function createAuthority(): AuthorityCheck & { readonly revoked: Set<string> } {
+export function createAuthority() {
   const revoked = new Set<string>();
-  return {
-    revoked,
-    stillAllowed: async (_tenantId, subjects) => new Set(subjects.filter(({ id }) => !revoked.has(id))),
-  };
+  const stillAllowed: AuthorityCheck = async (_tenantId, subjects) =>
+    new Set(subjects.filter(({ id }) => !revoked.has(id)));
+  return { revoked, stillAllowed };
 }
 
 /** Streams behind a real HTTP server. */
@@ -44,7 +43,7 @@ export async function startStreamServer(
 ) {
   const streams = createLocalStreams({
     subscriber: options.subscriber ?? createMemoryBroker(),
-    authority: createAuthority(),
+    stillAllowed: createAuthority().stillAllowed,
     lingerMs: 5,
     createSink: createNodeSocketSinks(createReadableStreamSinks()),
     ...options,

@@ -7,7 +7,6 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { apiKeySchema, type ApiKey, type CreatedApiKey } from "../../../shared/schemas/team.ts";
 import type { NewApiKey } from "./team_schemas.ts";
 import { createApiKey } from "../../auth/api_keys.ts";
-import type { Principal } from "../../auth/principal.ts";
 import { toFields } from "../stored_rows.ts";
 import type { TeamActor } from "./member_store.ts";
 import { newestFirst, type PageRequest } from "../../http/query.ts";
@@ -57,26 +56,19 @@ export async function insertApiKey(
 }
 
 /** Cannot be undone; the first time counts. Its streams end with the next recheck. Rejects with `NotFound`, and with `AppError("conflict")` for the caller's own key. */
-export async function revokeApiKey(
-  db: TenantDatabase,
-  { kind, id: callerId, tenantId }: Principal,
-  id: string,
-): Promise<void> {
-  if (kind === "api_key" && callerId === id) {
+export async function revokeApiKey(db: TenantDatabase, actor: TeamActor, id: string): Promise<void> {
+  if (actor.kind === "api_key" && actor.id === id) {
     throw new AppError("conflict", "A key cannot revoke itself: use another key, or ask an admin");
   }
   const { rows } = await db.execute<{ at: string }>(
     sql`select scanstream.revoke_api_key(${id}::uuid)::timestamptz(3) as at`,
   );
-  await audit(
-    db,
-    rows.map(({ at }) => revocation({ tenantId, id, revokedAt: new Date(at) })),
-  );
+  const lines = rows.map(({ at }): AuditLine => {
+    const detail = { revoked_at: { from: null, to: new Date(at) } };
+    return { tenantId: actor.tenantId, action: "api_key.revoked", targetId: id, detail };
+  });
+  await audit(db, lines);
   if (rows.length > 0) return;
   const known = await db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id));
   if (known.length === 0) throw new NotFound("No such API key");
-}
-
-export function revocation({ tenantId, id, revokedAt }: Pick<ApiKeyRow, "tenantId" | "id" | "revokedAt">): AuditLine {
-  return { tenantId, action: "api_key.revoked", targetId: id, detail: { revoked_at: { from: null, to: revokedAt } } };
 }

@@ -10,11 +10,15 @@ import { pulledStream } from "../../http/pulled_stream.ts";
 import { timeParameter } from "../../http/query.ts";
 import { defineResource } from "../../http/resource.ts";
 import { sessionOf } from "../../http/session_route.ts";
+import { defineEventStream } from "../../streaming/event_stream_definition.ts";
 import { deleteInBatches } from "../stored_rows.ts";
 import { defineFeature, type Feature, type FeatureDependencies } from "../features.ts";
 import { deletingByAge, type Keeping } from "../retention.ts";
-import { tenantEventStream } from "./channels.ts";
-import { tenantPrefix } from "../announce.ts";
+import { tenantChannel, tenantPrefix } from "../announce.ts";
+import { toOrganizationResource } from "../organizations/organization.ts";
+import { selectOrganizationRows } from "../organizations/organization_store.ts";
+import { toSnapshot } from "../runs/run.ts";
+import { monitorStore, selectUnfinishedScans } from "../runs/store.ts";
 import { exportTenant } from "./export_tenant.ts";
 import { readOverview, storeSeen } from "./overview.ts";
 import { deleteTenantStep, renameTenant, selectTenant } from "./tenant_store.ts";
@@ -22,6 +26,42 @@ import { deleteTenantStep, renameTenant, selectTenant } from "./tenant_store.ts"
 const Tenant = component("Tenant", tenantSchema);
 const wasDeleted = { 404: problem("The tenant was deleted") };
 const nameBody = { schema: tenantNameSchema, example: { name: "Acme Inc." } };
+
+/** More are left to the lists, which have pages. */
+const maxSnapshots = 1000;
+
+/** `GET /event-stream`: all scans, monitors and organizations of the tenant. It outlives each of them. */
+const tenantEventStream = defineEventStream({
+  prefix: tenantPrefix,
+  path: "/event-stream",
+  parameters: [],
+  getChannels: ({ principal }) => [tenantChannel(principal.tenantId)],
+  async getSnapshot({ db, principal }) {
+    const [scanRows, monitorRows, organizationRows] = await Promise.all([
+      selectUnfinishedScans(db, maxSnapshots),
+      monitorStore.selectPage(db, { limit: maxSnapshots - 1, after: null }),
+      selectOrganizationRows(db, { limit: maxSnapshots }),
+    ]);
+    return {
+      events: [
+        {
+          type: "tenant.snapshot",
+          data: {
+            tenant_id: principal.tenantId,
+            count: scanRows.length,
+            monitors: monitorRows.length,
+            organizations: organizationRows.length,
+          },
+        },
+        ...[...scanRows, ...monitorRows].map(toSnapshot),
+        ...organizationRows.map((row) => ({
+          type: "organization.snapshot" as const,
+          data: toOrganizationResource(row),
+        })),
+      ],
+    };
+  },
+});
 
 /** The caller's tenant and its stream, and how long what it stores is kept. */
 export function tenantFeature(keeping: Keeping): Feature {

@@ -91,9 +91,10 @@ export function createStreamsObject<Environment>(
         if (stream === null) throw new NotFound("No such event stream");
         return await manager.open({ stream, principal, hasSnapshot, request });
       } catch (error) {
-        if (isUnexpected(error)) createLog().error({ error }, "a stream could not be opened");
+        const { log } = this.#opened ?? { log: createLog() };
+        if (isUnexpected(error)) log.error({ error }, "a stream could not be opened");
         // The Worker's line about the request knows the status only.
-        else if (isUnavailable(error)) createLog().warn(whyUnavailable(error), "a stream could not be opened");
+        else if (isUnavailable(error)) log.warn(whyUnavailable(error), "a stream could not be opened");
         return problemResponse(error);
       }
     }
@@ -114,5 +115,5 @@ function open({ features, bounds: given, log = createLog(), ...adapters }: Worke
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),
     log,
   });
-  return { eventStreams, manager };
+  return { eventStreams, manager, log };
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { resetSocket } from "../../../shared/reset_socket.ts";
-import type { Chunk } from "../encoded_chunk.ts";
+import type { Chunk } from "../event_stream_encoding.ts";
 import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
 
 type Fetch<Bindings> = (request: Request, bindings: Bindings) => Response | Promise<Response>;
@@ -120,9 +120,6 @@ class NodeSocketSink implements Sink {
     if (this.#early !== null) this.#last = last;
     else this.#outgoing.end(last.bytes);
   }
-
-  /** The response emits `close` by itself. */
-  finishIfDrained(): void {}
 
   destroy(): void {
     // After a plain close the kernel would keep the unread bytes for as long as the client acknowledges.

@@ -1,4 +1,4 @@
-import type { Chunk } from "../encoded_chunk.ts";
+import type { Chunk } from "../event_stream_encoding.ts";
 import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
 
 export interface ReadableStreamSinkOptions {

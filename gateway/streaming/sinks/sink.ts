@@ -1,4 +1,4 @@
-import type { Chunk } from "../encoded_chunk.ts";
+import type { Chunk } from "../event_stream_encoding.ts";
 import type { RequestedOpening } from "../event_stream.ts";
 
 /** A stream that was authenticated and authorized, ready to be opened. */
@@ -29,8 +29,8 @@ export interface Sink {
   bufferedBytes(): number;
   /** Writes the last bytes and ends the response; `owner.onClosed()` follows once they have left. */
   end(last: Chunk): void;
-  /** Called periodically after `end`: calls `owner.onClosed()` once the last bytes have left, where the runtime has no event. */
-  finishIfDrained(): void;
+  /** Called periodically after `end`: calls `owner.onClosed()` once the last bytes have left. Absent: the runtime has an event for it. */
+  finishIfDrained?(): void;
   /**
    * Drops the buffered bytes; `owner.onClosed()` follows, at once where the runtime closes the connection with it. Calling it
    * twice, or after the end, is fine.

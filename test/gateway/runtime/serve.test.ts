@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
-import type { AdminArguments } from "../../../gateway/operator/arguments.ts";
 import { runAdmin } from "../../../gateway/operator/call_admin.ts";
-import type { AdminOperation } from "../../../gateway/operator/operations.ts";
+import type { AdminArguments, AdminOperation } from "../../../gateway/operator/operations.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { Interruption } from "../../../gateway/runtime/interruption.ts";
 import type { GatewayIo } from "../../../command_line/command_io.ts";

@@ -3,7 +3,7 @@ import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
 import { createPublisher } from "../../../shared/send_event.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import type { AuthorityCheck, AuthoritySubject } from "../../../gateway/auth/membership.ts";
-import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
+import type { Chunk } from "../../../gateway/streaming/event_stream_encoding.ts";
 import { createLocalStreams, type LocalStreamsOptions } from "../../../gateway/streaming/local_streams.ts";
 import type { Sink, SinkOwner } from "../../../gateway/streaming/sinks/sink.ts";
 import { createRandom } from "../../support/random.ts";
@@ -62,7 +62,7 @@ function setUp(options: Partial<LocalStreamsOptions> & { readonly sink?: (owner:
   const broker = createMemoryBroker();
   const streams = createLocalStreams({
     subscriber: broker,
-    authority: createAuthority(),
+    stillAllowed: createAuthority().stillAllowed,
     bounds,
     count: (name, value) => void (name === "streams_closed" && closed.push(String(value))),
     createSink(_stream, owner) {
@@ -122,7 +122,7 @@ test("a clock that is set back delays neither a recheck nor the end of a token, 
   const hour = 3_600_000;
   vi.setSystemTime(10 * hour);
   const authority = createAuthority();
-  const { streams, open, closed } = setUp({ authority });
+  const { streams, open, closed } = setUp({ stillAllowed: authority.stillAllowed });
   await open({ ...user, expiresAtMs: Date.now() + 40_000 });
   await vi.advanceTimersByTimeAsync(1000);
   vi.setSystemTime(Date.now() - hour);
@@ -250,13 +250,13 @@ const latest = () => 0.999;
 
 test("S4: a revoked stream is closed within the interval although the query is slow", async () => {
   let isRevoked = false;
-  const stillAllowed: AuthorityCheck["stillAllowed"] = async (_tenantId, subjects) => {
+  const stillAllowed: AuthorityCheck = async (_tenantId, subjects) => {
     // The query saw this when it began; it takes as long as it may.
     const allowed = new Set(isRevoked ? [] : subjects);
     await new Promise((resolve) => setTimeout(resolve, recheckMs * 0.3 - 1));
     return allowed;
   };
-  const { open, closed } = setUp({ authority: { stillAllowed }, random: latest });
+  const { open, closed } = setUp({ stillAllowed, random: latest });
   await open();
   // Right after a query began, the worst moment.
   await vi.advanceTimersByTimeAsync(recheckMs * 0.6 + 1);
@@ -268,13 +268,13 @@ test("S4: a revoked stream is closed within the interval although the query is s
 test("S4: the recheck of a stream that waited for the broker counts from the check of its authority, also during a query", async () => {
   const startMs = Date.now();
   const askedMs: number[] = [];
-  const stillAllowed: AuthorityCheck["stillAllowed"] = async (_tenantId, subjects) => {
+  const stillAllowed: AuthorityCheck = async (_tenantId, subjects) => {
     askedMs.push(Date.now() - startMs);
     await new Promise((resolve) => setTimeout(resolve, 8000));
     return new Set(subjects);
   };
   const subscriber = createScriptedSubscriber({ confirms: "by script" });
-  const { open } = setUp({ authority: { stillAllowed }, random: latest, subscriber });
+  const { open } = setUp({ stillAllowed, random: latest, subscriber });
   const first = open();
   subscriber.newest(channel).confirm();
   await first;
@@ -290,8 +290,8 @@ test("S4: the recheck of a stream that waited for the broker counts from the che
 });
 
 test("streams stay while the database is down, and are closed, spread, after two to four intervals", async () => {
-  const stillAllowed = vi.fn<AuthorityCheck["stillAllowed"]>(() => Promise.reject(new Error("down")));
-  const { open, closed } = setUp({ authority: { stillAllowed }, random: createRandom(1) });
+  const stillAllowed = vi.fn<AuthorityCheck>(() => Promise.reject(new Error("down")));
+  const { open, closed } = setUp({ stillAllowed, random: createRandom(1) });
   for (let n = 0; n < 30; n += 1) await open({ ...user, id: String(n) });
   await vi.advanceTimersByTimeAsync(2 * recheckMs - 1);
   expect(closed).toEqual([]);
@@ -305,7 +305,7 @@ test("streams stay while the database is down, and are closed, spread, after two
 
 test("a stream that was opened after a query began is not closed by its result", async () => {
   const { promise, resolve } = Promise.withResolvers<ReadonlySet<AuthoritySubject>>();
-  const { streams, open, closed } = setUp({ authority: { stillAllowed: () => promise }, random: latest });
+  const { streams, open, closed } = setUp({ stillAllowed: () => promise, random: latest });
   await open();
   await vi.advanceTimersByTimeAsync(recheckMs * 0.6 + 1);
   await open();

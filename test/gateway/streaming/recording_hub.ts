@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, vi } from "vitest";
 import type { HubMember } from "../../../gateway/streaming/channel.ts";
-import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
+import type { Chunk } from "../../../gateway/streaming/event_stream_encoding.ts";
 import { createHub, type Hub, type HubOptions } from "../../../gateway/streaming/hub.ts";
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
 import { otherTenantId as uuid, tenantId } from "../../support/stream_server.ts";

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { expect, onTestFinished, test } from "vitest";
-import { encodeChunk } from "../../../../gateway/streaming/encoded_chunk.ts";
+import { encodeChunk } from "../../../../gateway/streaming/event_stream_encoding.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../../../../gateway/streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../../../../gateway/streaming/sinks/readable_stream_sink.ts";
 import type { Sink } from "../../../../gateway/streaming/sinks/sink.ts";
