@@ -43,7 +43,7 @@ function judgePath(subject: Subject, path: ChainPath, words: string, hasPin: boo
     kinds.some((kind) => path.every((step) => step.some(({ factor }) => factor === kind || mayBe(factor, kind))));
   // A card without a PIN is a possession.
   const isUnclear = (factor: Factor, kind: FactorKind) =>
-    factor === "unclear" || (factor === "card" && kind === "possession" && !hasPin);
+    factor === "unclear" || (kind === "possession" && (factor === "provider" || (factor === "card" && !hasPin)));
   const isCard = !hasPin && path.flat().some(({ factor }) => factor === "card");
   const chain = `the chain ${words}${isCard ? `, and no proof that the cards' providers are "PIN protected"` : ""}`;
   if (isOneKind(() => false)) return subject.fail(`the one-factor chain ${words}`);

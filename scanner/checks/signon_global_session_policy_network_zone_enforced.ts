@@ -6,7 +6,6 @@ import { everyoneIn } from "./parsing/policy_rules.ts";
 import { nameOf } from "./parsing/names.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { judgeNetwork, networkConditionOf, readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts";
-import { textsIn } from "./parsing/fields.ts";
 import { entriesOf } from "../evidence/artifacts.ts";
 import { compareByName, compareZones, notCovered, withDocument } from "../org_policy/comparison.ts";
 import type { ZoneLists } from "../org_policy/document.ts";
@@ -58,13 +57,10 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
 /** DISA accepts a rule that denies by network. One that denies some people on every network says nothing about networks. */
 function judgeDenial(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
   const network = networkConditionOf(rule, zones);
-  // A zone that is gone or inactive holds nobody. Without another one the next rule decides.
-  const [include, exclude] = [textsIn(rule, "conditions.network.include"), textsIn(rule, "conditions.network.exclude")];
-  const alone = include.map((id) => networkConditionOf({ conditions: { network: { include: [id], exclude } } }, zones));
-  const found = (network.kind === "wrong" ? alone : [network]).find(({ kind }) => kind !== "wrong");
-  if (found === undefined || found.kind === "open") return null;
+  // A zone that is gone or inactive holds nobody: the next rule decides.
+  if (network.kind === "wrong" || network.kind === "open") return null;
   // However wide the denied zone is, those in it are kept out.
   const denied: ZonesVerdict =
-    found.kind === "everywhere" || found.kind === "broad" ? { ...found, kind: "zoned" } : found;
+    network.kind === "everywhere" || network.kind === "broad" ? { ...network, kind: "zoned" } : network;
   return judgeNetwork(subject, denied, `, which rule "${nameOf(rule)}" denies`);
 }

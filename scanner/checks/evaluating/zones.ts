@@ -156,8 +156,9 @@ export function judgeInclude(object: JsonObject, path: string, zones: Zones): Zo
   const ids = textsIn(object, `${path}.include`);
   if (include.kind !== "unreadable" && ids.length === 0) return null;
   const { read, extent, names } = zones.together(ids);
+  // A zone that is gone, inactive or a blocklist lets nobody in, so the others decide.
   const wrong = read.find(({ kind }) => kind === "wrong");
-  if (wrong !== undefined) return wrong;
+  if (wrong !== undefined && read.every(({ kind }) => kind === "wrong")) return wrong;
   // Resolves ids and names of the same zone to one object.
   const excluded = new Set(textsIn(object, `${path}.exclude`).map((id) => zones.find(id) ?? id));
   const both = ids.find((id) => excluded.has(zones.find(id) ?? id));
@@ -171,7 +172,7 @@ export function judgeInclude(object: JsonObject, path: string, zones: Zones): Zo
   const allBut = read.find(({ isAllBut }) => isAllBut);
   if (allBut !== undefined) return { kind: "broad", actual: `${allBut.actual} that only excludes` };
   if (extent === "broad") return { kind: "broad", actual: `${names} of more than half of all addresses` };
-  return { kind: "zoned", actual: names };
+  return { kind: "zoned", actual: wrong === undefined ? names : `${names} with ${wrong.actual}` };
 }
 
 /** A finding on a network condition; `where` is appended to what was found. */

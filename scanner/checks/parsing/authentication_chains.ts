@@ -6,10 +6,10 @@ import { sortTexts } from "./names.ts";
 export type FactorKind = "knowledge" | "possession";
 
 /**
- * `both`: two factors in one step. `card`: a smart card, which is both if its PIN is asked for. `unclear`: a known method; a
- * person has to judge what it proves here.
+ * `both`: two factors in one step. `card`: a smart card, which is both if its PIN is asked for. `provider`: a possession, or more
+ * if the other identity provider asks for it. `unclear`: a known method; a person has to judge what it proves here.
  */
-type ChainFactor = FactorKind | "both" | "card" | "unclear";
+type ChainFactor = FactorKind | "both" | "card" | "provider" | "unclear";
 
 /** One way to take a step. */
 interface ChainMethod {
@@ -120,7 +120,8 @@ const knownMethods: ReadonlyMap<string, KnownMethod> = new Map(
       ["okta_verify_totp", { ...possession, ignoresDemand: true }],
       ["okta_verify_push", { ...possession, ignoresDemand: true, verifiesUser: true }],
       ["okta_verify_fastpass signed_nonce", { ...depends, verifiesUser: true }],
-      ["duo external_idp idp", depends],
+      ["duo", depends],
+      ["external_idp idp", { ...depends, factor: "provider" }],
       ["webauthn", { factor: "possession", isPhishingResistant: true, verifiesUser: true }],
       ["smart_card_idp cert", { factor: "card", isPhishingResistant: true, verifiesUser: true }],
       // Only the organization knows how a temporary code reaches its user, and which proof it asked for.

@@ -15,6 +15,7 @@ const webauthn = { key: "webauthn", method: "webauthn" };
 const push = { key: "okta_verify_push", method: "push" };
 const fastPass = { key: "okta_verify_fastpass", method: "signed_nonce" };
 const card = { key: "smart_card_idp", method: "idp" };
+const provider = { key: "external_idp", method: "idp" };
 const accessCode = { key: "tac", method: "tac" };
 const verified = (one: JsonObject) => ({ ...one, userVerification: "REQUIRED" });
 const resistant = (one: JsonObject) => ({ ...one, phishingResistant: "REQUIRED" });
@@ -52,6 +53,8 @@ describe("an authentication chain", () => {
     ["FastPass", [[password], [fastPass]], "PASS", "needs_review"],
     ["FastPass that resists", [[password], [resistant(fastPass)]], "PASS", "PASS"],
     ["a push that cannot resist", [[password], [resistant(fastPass), push]], "PASS", "FAIL"],
+    ["another identity provider and a password", [[provider], [password]], "PASS", "needs_review"],
+    ["another identity provider and e-mail", [[provider], [email]], "needs_review", "needs_review"],
     ["a temporary access code", [[password], [accessCode]], "needs_review", "needs_review"],
     ["a temporary access code or e-mail", [[password], [accessCode, email]], "needs_review", "FAIL"],
     ["a method without a key", [[password], [{ method: "tac" }]], "needs_review", "needs_review"],

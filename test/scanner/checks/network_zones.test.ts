@@ -34,7 +34,7 @@ test.each<[network: unknown, outcome: string]>([
   [{ connection: "ZONE", include: ["nzo1"] }, "PASS"],
   [{ connection: "ANYWHERE" }, "FAIL"],
   [{ connection: "ZONE", include: ["nzo1"], exclude: ["Offices"] }, "needs_review"],
-  [{ connection: "ZONE", include: ["nzo1", "nzoGone"], exclude: ["nzo1"] }, "FAIL"],
+  [{ connection: "ZONE", include: ["nzo1", "nzoGone"], exclude: ["nzo1"] }, "needs_review"],
   [{ connection: "ON_NETWORK" }, "needs_review"],
   [{ connection: "ZONE", include: ["nzo1"], exclude: {} }, "unreadable"],
 ])("%j is %s", (network, outcome) => {
@@ -43,6 +43,7 @@ test.each<[network: unknown, outcome: string]>([
 
 test.each<[what: string, zones: JsonList, outcome: string]>([
   ["that is inactive", [aZone({ status: "INACTIVE" })], "FAIL"],
+  ["that is inactive, beside another", [aZone({ status: "INACTIVE" }), aZone({ id: "b" })], "PASS"],
   ["of the blocklist", [blocked], "FAIL"],
   ["of every IPv4 address", [aZone(gateways("0.0.0.0/0"))], "FAIL"],
   ["of every IPv6 address", [aZone(gateways("::/0"))], "FAIL"],
