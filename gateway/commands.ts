@@ -46,10 +46,6 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
 
 const formats = ["text", "json"];
 
-function formatOption(): Option {
-  return new Option("--format <format>", "text or json").choices(formats).default("text");
-}
-
 function addExportCommand(tenant: Command, run: RunCommand): void {
   const exportTenant = tenant
     .command("export")
@@ -161,7 +157,7 @@ function addAdminCommand(parent: Command, run: RunCommand, definition: AdminComm
     if (usage.startsWith("<")) command.argument(usage, description);
     else command.addOption(new Option(usage, description).makeOptionMandatory(isOptional === undefined));
   }
-  command.addOption(formatOption());
+  command.addOption(new Option("--format <format>", "text or json").choices(formats).default("text"));
   addExamples(command, adminExample(definition));
   command.action((...values: readonly unknown[]) =>
     run(async (io) => {

@@ -226,8 +226,5 @@ async function isUsable(key: Readonly<Record<string, unknown>>): Promise<boolean
 }
 
 function keysUnavailable(cause: unknown): AppError {
-  return new AppError("unavailable", "The issuer's signing keys cannot be fetched now", {
-    cause,
-    retryAfterSeconds: 5,
-  });
+  return new AppError("unavailable", "The issuer's signing keys cannot be fetched now", { cause });
 }

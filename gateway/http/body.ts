@@ -103,8 +103,8 @@ const comma = 0x2c;
 const colon = 0x3a;
 
 /**
- * Before it is parsed: what is deep or all brackets holds the event loop for seconds, and takes a hundred times the memory of its text.
- * Throws `AppError("too_large")`.
+ * Before it is parsed: a body that is deep, or all brackets, holds the event loop ten times as long as another of its length, and takes
+ * up to thirty times its memory. Throws `AppError("too_large")`.
  */
 function requireJsonBounds(bytes: Uint8Array): void {
   let depth = 0;

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import * as v from "valibot";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
+import { unavailable } from "../../shared/brokers/unavailable.ts";
 import {
   canReadChannel,
   channelNamePattern,
@@ -193,8 +194,7 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
 
   /** Begun in order; every adapter keeps the order of one publisher. A broker may still take an event after it was late. */
   async function handOver(messages: readonly Message[], timeoutMs: number): Promise<void> {
-    const isLate = () =>
-      new AppError("unavailable", "The broker did not accept the event in time", { retryAfterSeconds: 2 });
+    const isLate = () => unavailable("The broker did not accept the event in time");
     const accepted = joinMessages(messages).map(({ channel, message }) => broker.publish(channel, message));
     const outcome = await withTimeout(Promise.all(accepted), timeoutMs, isLate).catch((error: unknown) => ({ error }));
     metrics.count("events_published", "error" in outcome ? "unavailable" : "taken", messages.length);

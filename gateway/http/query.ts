@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import { lowerCaseUuids } from "../../shared/channel_name.ts";
 import { requireCheckName } from "../../shared/rule_names.ts";
-import { described, instant, text } from "../../shared/schemas/primitives.ts";
+import { described, instant, maxTimeMs, text } from "../../shared/schemas/primitives.ts";
 import type { Parameter } from "../description/operation.ts";
 
 /** The parameters of a route's query, each with the schema of its text. Its message says what is expected. */
@@ -186,9 +186,6 @@ export function toPage<Row>(
 export function toCursor(path: string, createdAt: Date, key: string): string {
   return base64url.encode(JSON.stringify([lowerCaseUuids(path), createdAt.getTime(), key]));
 }
-
-/** The last moment that both JavaScript and Postgres write with a year of four digits. */
-const maxTimeMs = Date.UTC(9999, 11, 31);
 
 function decodeCursor(cursor: string, path: string, isKey: IsKey): Position | null {
   if (cursor.length > maxCursorLength || !/^[\w-]+$/.test(cursor)) return null;

@@ -1,4 +1,5 @@
-import { AppError } from "../../shared/app_error.ts";
+import type { AppError } from "../../shared/app_error.ts";
+import { unavailable } from "../../shared/brokers/unavailable.ts";
 import { parseChannelName } from "../../shared/channel_name.ts";
 import { terminalTypeOf } from "../../shared/event.ts";
 import { DeliveryNumbers } from "./delivery_numbers.ts";
@@ -39,8 +40,4 @@ export function createChannel(name: string) {
 
 export function connectionLost(): AppError {
   return unavailable("The broker's connection was lost");
-}
-
-export function unavailable(message: string, cause?: unknown): AppError {
-  return new AppError("unavailable", message, { cause, retryAfterSeconds: 2 });
 }

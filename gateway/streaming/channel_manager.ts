@@ -2,13 +2,7 @@ import type { Database } from "../../drizzle/database.ts";
 import { readOne, type TenantDatabase } from "../../drizzle/transactions.ts";
 import { accessOf, createAuthorityCheck, requireAuthority } from "../auth/membership.ts";
 import { AppError, NotFound, PermissionDenied } from "../../shared/app_error.ts";
-import {
-  canReadChannel,
-  channelNameProblem,
-  isUuid,
-  lowerCaseUuids,
-  parseChannelName,
-} from "../../shared/channel_name.ts";
+import { canReadChannel, channelNameProblem, isUuid, parseChannelName } from "../../shared/channel_name.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { encodeEvent } from "../../shared/event.ts";
@@ -91,7 +85,7 @@ export async function findChannels(
   if (principal.onlyStream !== null && principal.onlyStream !== (await sha256Hex(name))) {
     throw new PermissionDenied("This stream token is for another event stream");
   }
-  if (!Object.values(params).every((value) => isUuid(lowerCaseUuids(value)))) {
+  if (!Object.values(params).every(isUuid)) {
     // No lookup follows, so the caller's authority is checked here.
     await requireAuthority(database, { ...principal, permission: "read" });
     throw new NotFound("No such resource");
@@ -196,11 +190,8 @@ async function readSnapshot(
 }
 
 function toRequest(stream: RequestedStream, principal: Principal, db: TenantDatabase): ChannelsRequest<string> {
-  const params = Object.fromEntries(
-    Object.entries(stream.params).map(([name, value]) => [name, lowerCaseUuids(value)]),
-  );
   const query = Object.fromEntries([...stream.query].toReversed());
-  return { principal, params, db, query, queryAll: (name) => stream.query.getAll(name) };
+  return { principal, params: stream.params, db, query, queryAll: (name) => stream.query.getAll(name) };
 }
 
 /** More channels on one stream are a bug of the feature, not a wish of the client. */

@@ -98,12 +98,12 @@ export interface RequestedStream {
 
 /** The stream that a URL would open; null when it opens none. */
 export function findEventStream(streams: EventStreams, url: URL): RequestedStream | null {
+  const pathname = lowerCaseUuids(url.pathname);
   for (const [mount, definition] of streams) {
     const pattern = `/api/v1${pathOf(mount, definition)}`.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)");
-    const match = new RegExp(`^${pattern}$`).exec(url.pathname);
+    const match = new RegExp(`^${pattern}$`).exec(pathname);
     const query = queryOf(url, definition);
     if (match === null || definition.isFor?.(query) === false) continue;
-    const pathname = lowerCaseUuids(url.pathname);
     const name = query.size === 0 ? pathname : `${pathname}?${query}`;
     return { definition, params: { ...match.groups }, name, query };
   }

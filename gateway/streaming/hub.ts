@@ -1,11 +1,13 @@
 import { AppError } from "../../shared/app_error.ts";
 import type { LostReason, Subscriber } from "../../shared/broker.ts";
+import { unavailable } from "../../shared/brokers/unavailable.ts";
 import { fitsChannel, parseMessage, type EncodedEvent } from "../../shared/event.ts";
+import { withTimeout } from "../../shared/with_timeout.ts";
 import type { DeliveryRate } from "../limits.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { noCount, type Count } from "../observability/metrics.ts";
 import { nextTurn } from "../turns.ts";
-import { connectionLost, createChannel, unavailable, type Channel, type HubMember } from "./channel.ts";
+import { connectionLost, createChannel, type Channel, type HubMember } from "./channel.ts";
 import { encodeChunk, encodeEventFrame, type Chunk } from "./event_stream_encoding.ts";
 import { createNumberReader, DeliveryNumbers, type ReadStored } from "./delivery_numbers.ts";
 import type { StoredNumber } from "./published.ts";
@@ -130,9 +132,7 @@ export function createHub(options: HubOptions) {
   }
 
   async function confirm(channel: Channel): Promise<void> {
-    const timer = setTimeout(() => {
-      channel.abort.abort(unavailable("The broker did not confirm the subscription in time"));
-    }, confirmTimeoutMs);
+    const isLate = () => unavailable("The broker did not confirm the subscription in time");
     const handlers = {
       onMessage: (message: string) => receive(channel, message),
       onLost: (reason: LostReason) => {
@@ -142,13 +142,12 @@ export function createHub(options: HubOptions) {
       },
     };
     try {
-      await subscriber.subscribe(channel.name, handlers, channel.abort.signal);
+      const confirmed = subscriber.subscribe(channel.name, handlers, channel.abort.signal);
+      await withTimeout(confirmed, confirmTimeoutMs, isLate);
     } catch (error) {
       if (!channel.isOver) count("broker_subscriptions_lost", "refused");
       discard(channel);
-      throw error instanceof AppError ? error : unavailable("The broker cannot be reached", error);
-    } finally {
-      clearTimeout(timer);
+      throw error instanceof AppError ? error : unavailable("The broker cannot be reached", { cause: error });
     }
     // Confirmed, and lost again before this continuation ran.
     if (channel.isOver) throw connectionLost();

@@ -1,10 +1,10 @@
 import { AppError } from "../../shared/app_error.ts";
+import { unavailable } from "../../shared/brokers/unavailable.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { StreamBounds } from "../config.ts";
 import { createLimits, type Limits } from "../limits.ts";
 import { noCount } from "../observability/metrics.ts";
-import { unavailable } from "./channel.ts";
 import {
   encodeChunk,
   encodeComment,

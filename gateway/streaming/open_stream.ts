@@ -1,9 +1,10 @@
 import type { AppError } from "../../shared/app_error.ts";
+import { unavailable } from "../../shared/brokers/unavailable.ts";
 import type { AuthorityCheck } from "../auth/membership.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Limits } from "../limits.ts";
 import type { CloseReason, Count } from "../observability/metrics.ts";
-import { connectionLost, unavailable, type HubMember } from "./channel.ts";
+import { connectionLost, type HubMember } from "./channel.ts";
 import { encodeChunk, encodeClose, encodeComment, type Chunk } from "./event_stream_encoding.ts";
 import type { Hub } from "./hub.ts";
 import type { StoredNumber } from "./published.ts";

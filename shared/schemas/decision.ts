@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../decisions/expiry.ts";
 import { maxPatternLength } from "../decisions/decision_finder.ts";
-import { described, strictObject, text, time, uuid, type Output } from "./primitives.ts";
+import { described, maxTimeMs, strictObject, text, time, uuid, type Output } from "./primitives.ts";
 import { actorKindSchema } from "./team.ts";
 import { webAddress } from "./web_address.ts";
 
@@ -15,8 +15,6 @@ export const attestedStatusSchema = v.picklist(
 );
 
 const maxReasonLength = 2000;
-/** The last moment that both JavaScript and Postgres write with a year of four digits. */
-const maxTimeMs = Date.UTC(9999, 11, 31);
 
 const expires = v.pipe(
   v.string(endMessage),

@@ -17,6 +17,9 @@ export function integer(min: number, max: number) {
 
 export const count = integer(0, 2_147_483_647);
 
+/** The last moment that both JavaScript and Postgres write with a year of four digits. */
+export const maxTimeMs = Date.UTC(9999, 11, 31);
+
 /** ISO 8601 in UTC. */
 export const time = v.pipe(v.string(), v.isoTimestamp());
 

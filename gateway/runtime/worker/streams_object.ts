@@ -46,10 +46,7 @@ export function createObjectStreams(objects: ObjectNamespace, shardsPerTenant: n
         );
       } catch (cause) {
         // Overloaded, moved, or reset because its code was updated.
-        throw new AppError("unavailable", "The streams of this tenant cannot be reached now", {
-          cause,
-          retryAfterSeconds: 5,
-        });
+        throw new AppError("unavailable", "The streams of this tenant cannot be reached now", { cause });
       }
     },
   };
