@@ -54,9 +54,6 @@ function judgeToken(token: JsonObject, zones: Zones): FindingDraft {
   const network = judgeInclude(token, "network", zones);
   if (network === null) return subject.fail(`${connection.value} without a zone`);
   if (connection.value !== "ZONE") return subject.unreadable(`the connection ${showValue(connection.value)}`);
-  return judgeNetwork(
-    subject,
-    network.kind === "zoned" ? { ...network, actual: `use only from ${network.actual}` } : network,
-    "",
-  );
+  const use = network.kind === "zoned" ? { ...network, actual: `use only from ${network.actual}` } : network;
+  return judgeNetwork(subject, use, "");
 }

@@ -5,7 +5,7 @@ import { withPartialCoverage, type Subject, type FindingDraft } from "./evaluati
 import { everyoneIn } from "./parsing/policy_rules.ts";
 import { nameOf } from "./parsing/names.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
-import { judgeNetwork, networkConditionOf, readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts";
+import { judgeNetwork, networkConditionOf, readZones, type Zones } from "./evaluating/zones.ts";
 import { entriesOf } from "../evidence/artifacts.ts";
 import { compareByName, compareZones, notCovered, withDocument } from "../org_policy/comparison.ts";
 import type { ZoneLists } from "../org_policy/document.ts";
@@ -60,7 +60,10 @@ function judgeDenial(subject: Subject, rule: JsonObject, zones: Zones): FindingD
   // A zone that is gone or inactive holds nobody: the next rule decides.
   if (network.kind === "wrong" || network.kind === "open") return null;
   // However wide the denied zone is, those in it are kept out.
-  const denied: ZonesVerdict =
-    network.kind === "everywhere" || network.kind === "broad" ? { ...network, kind: "zoned" } : network;
-  return judgeNetwork(subject, denied, `, which rule "${nameOf(rule)}" denies`);
+  const isWide = network.kind === "everywhere" || network.kind === "broad";
+  return judgeNetwork(
+    subject,
+    isWide ? { ...network, kind: "zoned" } : network,
+    `, which rule "${nameOf(rule)}" denies`,
+  );
 }

@@ -41,12 +41,8 @@ export async function diffCommand(flags: Flags, io: CommandIo, ...named: Compare
 }
 
 /** A side that is not named is the newest run, or the one before it. */
-async function readSides(
-  [before, after]: ComparedNames,
-  flags: Flags,
-  io: CommandIo,
-): Promise<readonly [ComparedFile, ComparedFile]> {
-  if (before !== undefined && after !== undefined) return [await readSide(before), await readSide(after)];
+async function readSides([before, after]: ComparedNames, flags: Flags, io: CommandIo) {
+  if (before !== undefined && after !== undefined) return [await readSide(before), await readSide(after)] as const;
   const { orgUrl } = readSettings(await oneOrganization("diff", flags, io));
   const [newest, earlier] = await listRuns(orgUrl);
   const file = before ?? earlier?.folder;
@@ -55,7 +51,7 @@ async function readSides(
       `Cannot compare runs: ${newest === undefined ? "none is" : "only one is"} kept; expected two scans, or BEFORE and AFTER`,
     ]);
   const side = await readSide(file);
-  return [side, await readSide(side.content.schema === "scanstream.report/1" ? newest.report : newest.folder)];
+  return [side, await readSide(side.content.schema === "scanstream.report/1" ? newest.report : newest.folder)] as const;
 }
 
 async function readSide(file: string): Promise<ComparedFile> {

@@ -9,6 +9,7 @@ import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { History, RuleHistory } from "../../shared/schemas/history.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn } from "../catalog/catalog.ts";
+import { sortBy } from "../checks/parsing/names.ts";
 import { chooseOrganizations, readGatewayHistory, type HistoryQuery } from "../history/gateway_history.ts";
 import { historyOf } from "../history/history_input.ts";
 import { historyFormats } from "../history/history_formats.ts";
@@ -35,7 +36,8 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const wanted: HistoryQuery = { org: org ?? null, rules, period: lastDays(settings.days, io.now().getTime()) };
   const found = await (isOfGateway ? fromGateway(wanted, io) : fromReports(folder?.file ?? runsFolder, wanted, io));
   if (typeof found === "number") return found;
-  const organizations = found.organizations.map((one) => ({ ...one, rules: one.rules.toSorted(byNumber) }));
+  const inOrder = (rules: readonly RuleHistory[]) => sortBy(rules, ({ vuln_id: vulnId, check }) => vulnId ?? check);
+  const organizations = found.organizations.map((one) => ({ ...one, rules: inOrder(one.rules) }));
   const history = { ...found, organizations };
   if (history.organizations.length === 0) writeLines(io, "No organization has a history yet: scan one first");
   const target = { name: "history", formats, outputDir: directory, stdout: io.stdout, fileWidth: 160 };
@@ -45,11 +47,6 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const problems = [...written.problems, ...signed.problems];
   writeLines(io, ...[...written.files, ...signed.files].map((path) => `Wrote ${path}`), ...problems);
   return problems.length === 0 ? exitCodes.ok : exitCodes.usage;
-}
-
-/** In the STIG's order; a check of an older catalog may have no number. */
-function byNumber(one: RuleHistory, other: RuleHistory): number {
-  return (one.vuln_id ?? one.check) < (other.vuln_id ?? other.check) ? -1 : 1;
 }
 
 /** Files that cannot be used are named. Throws `UsageError` where no other is left. */

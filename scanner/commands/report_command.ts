@@ -59,7 +59,7 @@ async function reportOfGateway(scanId: string | undefined, flags: Flags, io: Com
 }
 
 /** Options that decide results from evidence, which a stored report does not have. */
-const ofEvidence = [
+const deciding = [
   "check",
   "exclude",
   "severity",
@@ -72,7 +72,7 @@ const ofEvidence = [
 /** Writes a stored report again, with the answers of a checklist. */
 async function writeStored(given: Report, flags: Flags, io: CommandIo): Promise<number> {
   const settings = await settingsOfSaved("report", flags, { io, orgUrl: given.scan.org_url });
-  const useless = ofEvidence.filter((name) => flags[name] !== undefined).map((name) => settings.nameOf(name));
+  const useless = deciding.filter((name) => flags[name] !== undefined).map((name) => settings.nameOf(name));
   if (useless.length > 0)
     throw new UsageError([
       `${useless.join(", ")}: a report that is already written stays as it was decided. Name the run or its evidence instead`,

@@ -112,16 +112,10 @@ function parseEvidence(text: string): Evidence {
 }
 
 /** Reads the run in a folder, else a report or evidence. Throws `UsageError` naming the file and what is wrong. */
-export async function readNamed(name: string, option: string): Promise<Report | Evidence> {
-  const isFolder = await stat(name).then(
-    (entry) => entry.isDirectory(),
-    () => false,
-  );
-  return isFolder ? readRun(runIn(name)) : readSaved({ option, file: name });
-}
-
-function readSaved(source: NamedFile): Promise<Report | Evidence> {
-  return readOptionFile({ ...source, maxBytes: maxReportBytes }, (text) => {
+export async function readNamed(file: string, option: string): Promise<Report | Evidence> {
+  const entry = await stat(file).catch(() => null);
+  if (entry?.isDirectory() === true) return readRun(runIn(file));
+  return readOptionFile({ option, file, maxBytes: maxReportBytes }, (text) => {
     // Parsed once, because a file may have 256 MiB.
     const schema = /"schema"\s*:\s*"([a-z._]{1,60}\/\d+(?:\.\d+)?)"/.exec(text)?.[1];
     if (schema === "scanstream.report/1") return parseReport(text);

@@ -1,4 +1,4 @@
-import type { Diff, ObjectChange } from "./diff_schema.ts";
+import type { ObjectChange } from "./diff_schema.ts";
 import { shorten } from "../../shared/text.ts";
 import { catalog } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
@@ -9,11 +9,7 @@ import { sortBy } from "../checks/parsing/names.ts";
 import { compareObjects, pairUp } from "./compare_values.ts";
 
 /** The objects that were added, removed or changed, each with the checks that examine its artifact. */
-export function compareConfiguration(
-  before: CollectedArtifacts,
-  after: CollectedArtifacts,
-  values: OwnValues,
-): { readonly objects: readonly ObjectChange[]; readonly evidence: Diff["evidence"] } {
+export function compareConfiguration(before: CollectedArtifacts, after: CollectedArtifacts, values: OwnValues) {
   const { pairs } = pairUp(objectLists(before), objectLists(after), {
     idOf: ({ artifact, parent }) => (parent === null ? artifact : `${artifact}/${parent.id}`),
     nameOf: listName,

@@ -9,7 +9,7 @@ import { originOf } from "../../shared/schemas/web_address.ts";
 import { compareConfiguration } from "./compare_configuration.ts";
 import { compareFindings, isJudged } from "./compare_findings.ts";
 import { pairUp } from "./compare_values.ts";
-import { findingChanges, objectChanges, type Diff, type DiffSide } from "./diff_schema.ts";
+import { findingChanges, objectChanges, type Diff } from "./diff_schema.ts";
 
 /** One of the two files of `diff`. */
 export interface ComparedFile {
@@ -28,8 +28,8 @@ interface Judged {
 /** Compares two files; throws `UsageError` where the two cannot be compared. */
 export function compareFiles(before: ComparedFile, after: ComparedFile, by: Judged): Diff {
   requireComparable(before, after);
-  const [old, now] = [toSide(before, by), toSide(after, by)];
-  const [was, is] = [resultsOf(before.content, by), resultsOf(after.content, by)];
+  const { side: old, results: was } = readSide(before, by);
+  const { side: now, results: is } = readSide(after, by);
   const rules = old.benchmark === now.benchmark ? null : compareRules(was, is);
   const ofRules = new Set(rules?.map(({ check }) => check));
   const isShared = ({ check }: CheckResult) => !ofRules.has(check);
@@ -60,20 +60,20 @@ function isEvidence(content: Report | ArtifactsDocument): content is ArtifactsDo
   return content.schema === artifactsSchema;
 }
 
-function toSide({ file, content }: ComparedFile, { revision }: Judged): DiffSide {
+/** Evidence is evaluated, a report stays as it was decided. */
+function readSide({ file, content }: ComparedFile, { orgPolicy, revision }: Judged) {
   const { org_url, ended_at } = content.scan;
-  const report = isEvidence(content) ? null : content;
-  const { benchmark = (report === null ? revision : builtIn).benchmark.id } = report ?? {};
-  return { file, org_url, benchmark, ended_at, scan_id: report?.scan.id ?? null };
-}
-
-function resultsOf(content: Report | ArtifactsDocument, { orgPolicy, revision }: Judged): readonly CheckResult[] {
-  if (!isEvidence(content)) return content.checks;
+  if (!isEvidence(content)) {
+    const { benchmark = builtIn.benchmark.id, scan, checks: results } = content;
+    return { side: { file, org_url, benchmark, ended_at, scan_id: scan.id }, results };
+  }
   const { scan, evaluated_at: evaluatedAt, checks, artifacts } = content;
-  const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, orgPolicy });
-  return revision.checks
-    .filter(({ name }) => checks.includes(name))
-    .map((check) => evaluateCheck(check, artifacts, context));
+  const context = toContext({ engine: scan.engine, orgUrl: org_url, evaluatedAt, orgPolicy });
+  const examined = revision.checks.filter(({ name }) => checks.includes(name));
+  return {
+    side: { file, org_url, benchmark: revision.benchmark.id, ended_at, scan_id: null },
+    results: examined.map((check) => evaluateCheck(check, artifacts, context)),
+  };
 }
 
 function requireComparable(before: ComparedFile, after: ComparedFile): void {

@@ -15,12 +15,9 @@ export function compareFindings(before: readonly CheckResult[], after: readonly 
     ...removed.map(({ check }) => ({ check, only_in: "before" as const })),
     ...added.map(({ check }) => ({ check, only_in: "after" as const })),
   ];
-  return {
-    changes: sortBy(changes, ({ change, check, resource: { name, id } }) =>
-      [findingChanges.indexOf(change), check, name, id].join("\0"),
-    ),
-    notCompared,
-  };
+  const placeOf = ({ change, check, resource: { name, id } }: FindingChange) =>
+    [findingChanges.indexOf(change), check, name, id].join("\0");
+  return { changes: sortBy(changes, placeOf), notCompared };
 }
 
 /** False for a rule that a revision of the STIG words otherwise, or that has no check. */

@@ -68,10 +68,7 @@ export const diffSchema = v.object({
   }),
   findings: v.array(findingChangeSchema),
   objects: v.nullable(v.array(objectChangeSchema)),
-  evidence: described(
-    v.array(evidenceSchema),
-    "Artifacts that are not whole on both sides: their objects are not compared",
-  ),
+  evidence: described(v.array(evidenceSchema), "Not whole on both sides: objects in it are not compared"),
   not_compared: described(
     v.array(v.object({ check: v.string(), only_in: v.picklist(["before", "after"]) })),
     "Checks that only one of the two evaluated",
@@ -83,7 +80,6 @@ export const diffSchema = v.object({
 });
 
 export type Diff = Output<typeof diffSchema>;
-export type DiffSide = Diff["before"];
 export type FindingChange = Diff["findings"][number];
 export type ObjectChange = NonNullable<Diff["objects"]>[number];
 export type FieldChange = ObjectChange["fields"][number];

@@ -19,10 +19,7 @@ const intervalSchema = v.object({
   from: time,
   to: time,
   status: v.picklist([...statusSchema.options, "UNKNOWN"]),
-  reason: described(
-    v.nullable(manualReasonSchema),
-    "With UNKNOWN: why the rule could not be read; null: nobody looked",
-  ),
+  reason: described(v.nullable(manualReasonSchema), "With UNKNOWN: why it could not be read; null: nobody looked"),
 });
 
 export const exposureSchema = v.object({

@@ -54,6 +54,7 @@ const line = (seen_at: string, from: "PASS" | "FAIL" | null, to: "PASS" | "FAIL"
     seen_at,
     from: from === null ? null : { status: from, reason: null },
     to: { status: to, reason: null },
+    rule: { status: to, reason: null, severity: "high" },
     ...rest,
   }),
   schema: "scanstream.change/1",
@@ -70,10 +71,7 @@ describe("history --from-reports", () => {
       "changes.ndjson": [
         line("2026-11-24T10:00:00.000Z", null, "PASS", { cause: "start", explained_by: [] }),
         line("2026-11-24T11:00:00.000Z", "PASS", "FAIL"),
-        line("2026-11-24T12:30:00.000Z", "FAIL", "PASS", {
-          explained_by: [ben],
-          rule: { status: "PASS", reason: null, severity: "high" },
-        }),
+        line("2026-11-24T12:30:00.000Z", "FAIL", "PASS", { explained_by: [ben] }),
         watch("2026-11-24T09:59:00.000Z", "2026-11-24T11:30:00.000Z"),
         watch("2026-11-24T12:00:00.000Z", "2026-11-24T13:00:00.000Z"),
       ],
