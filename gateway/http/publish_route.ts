@@ -6,6 +6,7 @@ import {
   canReadChannel,
   channelNamePattern,
   channelNameProblem,
+  lowerCaseUuids,
   parseChannelName,
   type ChannelName,
 } from "../../shared/channel_name.ts";
@@ -152,7 +153,8 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
       404: problem("Only where events are stored: no such resource in this tenant"),
       409: problem("Only where events are stored: the resource has ended, or events before these are missing"),
     },
-    handle: async ({ c, principal, id: channel, write }) => {
+    handle: async ({ c, principal, id, write }) => {
+      const channel = lowerCaseUuids(id);
       const name = parseChannelName(channel);
       if (name === null) throw new PermissionDenied(`Not the name of a channel: ${channelNameProblem(channel)}`);
       if (!canReadChannel(principal, channel)) {

@@ -144,7 +144,9 @@ export function defineResource(resource: ResourceOptions, routes = new Hono<Allo
 function readId(c: Context, path: string, { what, id }: ResourceOptions): string {
   const name = id?.name ?? "id";
   if (!path.includes(`:${name}`)) return "";
-  const value = lowerCaseUuids(c.req.param(name) ?? "");
+  const given = c.req.param(name) ?? "";
+  // Others, such as the subject of a member, are compared letter for letter.
+  const value = id === undefined ? lowerCaseUuids(given) : given;
   if (v.is(id?.schema ?? uuidSchema, value)) return value;
   throw new NotFound(`No such ${what ?? name}`);
 }
