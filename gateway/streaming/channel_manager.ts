@@ -175,9 +175,9 @@ async function readSnapshot(
   return accessOf(database, { ...principal, permission: "read" }).read(async (db) => {
     const { prefix, getSnapshot } = stream.definition;
     const snapshot = await getSnapshot?.(toRequest(stream, principal, db));
-    const { events = [], hasEnded = false } = snapshot ?? {};
     const of = `getSnapshot of the feature "${prefix}"`;
-    const frames = mapResult(of, "*.snapshot events", events, ({ type, data }) => {
+    if (!Array.isArray(snapshot?.events)) throw unexpectedResult(of, snapshot, "{ events: […] }");
+    const frames = mapResult(of, "*.snapshot events", snapshot.events, ({ type, data }) => {
       const event = encodeEvent(type, data);
       // A client that waits for a snapshot would take it for an event that came too early.
       if (type.endsWith(".snapshot")) return encodeEventFrame(event);
@@ -185,7 +185,7 @@ async function readSnapshot(
     });
     const chunk = encodeChunk(frames.join("") + encodeComment("snapshot complete"));
     accountOf(request).chargeAnswer(chunk.bytes.byteLength);
-    return { chunk, hasEnded };
+    return { chunk, hasEnded: snapshot.hasEnded ?? false };
   });
 }
 

@@ -98,9 +98,10 @@ const broken = defineFeature({
     "/brokens": defineEventStream({
       prefix: "broken",
       getChannels: ({ principal }) => [makeChannelName("broken", principal.tenantId, id)],
-      getSnapshot: async ({ query }) => ({
-        events: [query["of"] === "created" ? ({ type: "broken.created", data: {} } as never) : wrongEvent],
-      }),
+      getSnapshot: async ({ query: { of } }) => {
+        const event = of === "created" ? { type: "broken.created", data: {} } : wrongEvent;
+        return (of === "list" ? [event] : { events: [event] }) as never;
+      },
     }),
   },
   onPublish: async (_tx, [event], { tenantId }) => {
@@ -134,34 +135,19 @@ const events = "/channels/:channel/events";
 async function sendBroken(path: string, json?: object) {
   await using gateway = await startOwn([broken]);
   const body = json === undefined ? {} : { method: "POST", body: JSON.stringify(json) };
-  const { status } = await gateway.send(
-    path.replace(":channel", makeChannelName("broken", gateway.tenantId, id)),
-    body,
-  );
+  const channel = makeChannelName("broken", gateway.tenantId, id);
+  const { status } = await gateway.send(path.replace(":channel", channel), body);
   return { status, errors: gateway.errors() };
 }
 
 test.each<[what: string, path: string, said: RegExp, json?: object]>([
   ["a snapshot's event", snapshot, /getSnapshot of .*broken.*\.done.* verb of created/],
-  [
-    "a snapshot's event of another verb",
-    `${snapshot}&of=created`,
-    /getSnapshot of .*broken.created.* is not a snapshot/,
-  ],
+  ["another event in a snapshot", `${snapshot}&of=created`, /getSnapshot .*broken.created.* is not a snapshot/],
+  ["a list as a snapshot", `${snapshot}&of=list`, /getSnapshot .* returned \[.*: expected \{ events: /],
   ["an event of a route", "/announced", /\.done.* verb of created/, {}],
   ["an event that onPublish returns", events, /onPublish of .*broken.*\.done.* verb of created/, published({})],
-  [
-    "an event for another tenant",
-    events,
-    /onPublish .* is not a channel of the tenant/,
-    published({ returns: "foreign" }),
-  ],
-  [
-    "onPublish without a list",
-    events,
-    /onPublish .* returned nothing: expected a list of/,
-    published({ returns: "nothing" }),
-  ],
+  ["another tenant's event", events, /onPublish .* is not a channel of the tenant/, published({ returns: "foreign" })],
+  ["no list of onPublish", events, /onPublish .* returned nothing: expected a list/, published({ returns: "nothing" })],
 ])("%s is answered as the feature's own mistake", async (_what, path, said, json) => {
   expect(await sendBroken(path, json)).toEqual({ status: 500, errors: expect.stringMatching(said) });
 });
