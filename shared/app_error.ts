@@ -14,6 +14,7 @@ export type ErrorCode =
 
 export type LoginProblem =
   | "expired"
+  | "not_yet_valid"
   | "issuer"
   | "audience"
   | "signature"

@@ -47,11 +47,12 @@ export function badToken(loginProblem: LoginProblem, cause?: unknown): AppError 
   return new AppError("not_authenticated", "The token is not valid for this gateway", { loginProblem, cause });
 }
 
+const claimProblems: Readonly<Record<string, LoginProblem>> = { iss: "issuer", aud: "audience", nbf: "not_yet_valid" };
+
 /** Names what jose refused. */
 export function tokenProblem(error: unknown): LoginProblem {
   if (error instanceof errors.JWTExpired) return "expired";
-  if (error instanceof errors.JWTClaimValidationFailed && error.claim === "iss") return "issuer";
-  if (error instanceof errors.JWTClaimValidationFailed && error.claim === "aud") return "audience";
+  if (error instanceof errors.JWTClaimValidationFailed) return claimProblems[error.claim] ?? "malformed";
   const isUnsigned =
     error instanceof errors.JWSSignatureVerificationFailed ||
     error instanceof errors.JWKSNoMatchingKey ||

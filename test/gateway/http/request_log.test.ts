@@ -41,6 +41,7 @@ test("a refused login is one line with its reason, and without the credential", 
   await gateway.gateway.admin("api-key.revoke", { id: revoked.id });
   const refused: readonly (readonly [string, string])[] = [
     ["expired", `Bearer ${await gateway.sign({ ...claims, exp: 1 })}`],
+    ["not_yet_valid", `Bearer ${await gateway.sign({ ...claims, nbf: 9_999_999_999 })}`],
     ["issuer", `Bearer ${await gateway.sign({ ...claims, iss: "https://other.test" })}`],
     ["audience", `Bearer ${await gateway.sign({ ...claims, aud: "other" })}`],
     ["signature", `Bearer ${await other.sign(claims)}`],
