@@ -57,6 +57,8 @@ export const nodeHttp: HttpRuntime = {
   },
   async serve(fetch, address) {
     const listener = getRequestListener(withNodeSockets(fetch), {
+      // The listener's own cleanup ends connections whose refused bodies are still arriving after half a second.
+      autoCleanupIncoming: false,
       // HTTP/1.0 has no Host header, and HAProxy checks the health of a server with it.
       hostname: "localhost",
       // A bad Host or target is rejected before the app sees the request. The listener's promise never rejects.
@@ -124,7 +126,10 @@ function watchAnswer(this: Server, { socket }: IncomingMessage, response: Server
 }
 
 function forgetAnswer(this: ServerResponse): void {
-  answering.delete(this.req.socket);
+  const { complete, destroyed, socket } = this.req;
+  answering.delete(socket);
+  // Nothing reads the rest of a body that was read in part. The client has time to read why it was refused.
+  if (destroyed && !complete) setTimeout(() => socket.destroy(), 500);
 }
 
 const methods = "GET, HEAD, POST, PATCH, PUT, DELETE";

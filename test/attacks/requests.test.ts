@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { connect } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { openTestGateway } from "../support/test_gateway.ts";
 
@@ -25,6 +27,15 @@ test.each([
   const answer = await exchange(bytes);
   expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*content-type: application/problem\\+json`, "i"));
   expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+});
+
+test("behind a body that was refused, and arrives slowly, the connection's next request is answered", async () => {
+  const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1").setEncoding("latin1");
+  socket.write("POST /api/v1/scans HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n12345");
+  await once(socket, "readable");
+  await setTimeout(700);
+  socket.write("6789GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+  expect((await socket.toArray()).join("").match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401", "HTTP/1.1 200"]);
 });
 
 test("a load balancer that asks in HTTP/1.0, without a Host header, is answered", async () => {
