@@ -122,6 +122,8 @@ async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void>
 async function openGateway(demo: Promise<Demo>): Promise<RunningGateway> {
   const { PORT, HOST } = process.env;
   const logFile = createWriteStream(join(stateDirectory, "gateway.log"), { flags: "a", mode: 0o600 });
+  // A full disk ends this log, and nothing else.
+  logFile.on("error", () => {});
   // Embedded defaults, no matter what else this shell's environment names.
   const config = parseConfig({ PORT, HOST });
   const gateway: RunningGateway = await startGateway({
