@@ -123,12 +123,7 @@ const adminCommands: readonly AdminCommand[] = [
     ],
     example: `${tenantExample} --name "nightly scan" --scopes publish --expires-at 2027-01-31T00:00:00Z`,
   },
-  {
-    operation: "api-key.list",
-    description: "list a tenant's keys",
-    inputs: [tenantInput],
-    example: tenantExample,
-  },
+  { operation: "api-key.list", description: "list a tenant's keys", inputs: [tenantInput], example: tenantExample },
   {
     operation: "api-key.revoke",
     description: "revoke a key; its streams close within 30 seconds",
@@ -185,10 +180,8 @@ function toText(result: unknown): string {
   return Object.entries(result)
     .map(([name, value]) =>
       Array.isArray(value) && value.some(isJsonObject)
-        ? `${name}:
-${toText(value).replaceAll(/^(?=.)/gm, "  ")}`
-        : `${name}: ${toLine(isJsonObject(value) ? JSON.stringify(value) : String(value), maxValueLength)}
-`,
+        ? `${name}:\n${toText(value).replaceAll(/^(?=.)/gm, "  ")}`
+        : `${name}: ${toLine(isJsonObject(value) ? JSON.stringify(value) : String(value), maxValueLength)}\n`,
     )
     .join("");
 }
