@@ -118,7 +118,7 @@ function exposureText({ opened, closed, actor, least_seconds, most_seconds }: Ex
 }
 
 function ruleText({ vuln_id: vulnId, check, severity }: RuleHistory): string {
-  return [vulnId ?? check, ...(severity === null ? [] : [categoryNames[severity]])].join(" ");
+  return [vulnId ?? vulnIdOf(check), ...(severity === null ? [] : [categoryNames[severity]])].join(" ");
 }
 
 function timeText(time: string): string {
