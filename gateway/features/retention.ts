@@ -39,7 +39,7 @@ function forgettingHistory(afterSeconds: number): Task {
 
 /** Deletes runs that ended so long ago, with all that belongs to them; nothing while another process deletes the same. */
 function deletingEnded(afterSeconds: number): Task {
-  const { id, kind, tenantId, orgUrl, endedAt } = runs;
+  const { id, kind, tenantId, origin, endedAt } = runs;
   return {
     ...times,
     due: "runs_ended_due",
@@ -47,7 +47,7 @@ function deletingEnded(afterSeconds: number): Task {
     async run(tenant, dependencies) {
       const { deleted, hasMore } = await write(dependencies.database, { tenantId: tenant }, async (db) => {
         const old = await db
-          .select({ id, kind, tenantId, orgUrl })
+          .select({ id, kind, tenantId, origin })
           .from(runs)
           .where(sql`${endedAt} <= now() - make_interval(secs => ${afterSeconds})`)
           .orderBy(endedAt)

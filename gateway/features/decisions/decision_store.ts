@@ -110,14 +110,14 @@ export async function withdrawDecision(
  */
 export async function endContradicted(
   db: TenantDatabase,
-  { id, orgUrl, createdAt }: Pick<RunRow, "id" | "orgUrl" | "createdAt">,
+  { id, origin, createdAt }: Pick<RunRow, "id" | "origin" | "createdAt">,
 ): Promise<void> {
   const isContradicted = and(
     eq(decisions.kind, "attestation"),
     ne(decisions.status, "FAIL"),
     holds,
     lte(decisions.createdAt, createdAt),
-    orgUrl === null ? isNull(decisions.orgUrl) : or(isNull(decisions.orgUrl), eq(decisions.orgUrl, originOf(orgUrl))),
+    or(isNull(decisions.orgUrl), origin === null ? undefined : eq(decisions.orgUrl, origin)),
     sql`${decisions.check} = any (array(select distinct ${findings.check} from ${findings}
       where ${findings.scanId} = ${id}::uuid and ${findings.status} = 'FAIL' and not ${findings.advisory}))`,
   );

@@ -12,20 +12,18 @@ import {
 import { AppError } from "../../../shared/app_error.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { worstVerdict } from "../../../shared/rule_result.ts";
-import { originOf } from "../../../shared/schemas/web_address.ts";
 import { longestSilenceMs } from "../../../shared/schemas/monitor.ts";
 import type { RunRow } from "../runs/run.ts";
 
 /** Writes what scans and monitors saw, each in the transaction that stores the scan or the monitor. */
 
-/** The id of an address's organization, which is added with its first scan or monitor. Null: a scan without an address. */
+/** The id of an organization, which is added with its first scan or monitor. Null: a scan without an address. */
 export async function registerOrganization(
   db: TenantDatabase,
   tenantId: string,
-  address: string | null,
+  orgUrl: string | null,
 ): Promise<string | null> {
-  if (address === null) return null;
-  const orgUrl = originOf(address);
+  if (orgUrl === null) return null;
   const select = () => db.select({ id: organizations.id }).from(organizations).where(eq(organizations.orgUrl, orgUrl));
   const [known] = await select();
   if (known !== undefined) return known.id;
@@ -57,9 +55,9 @@ function requireRoomFor(results: Results): void {
  * results that are too many.
  */
 export async function observeScan(db: TenantDatabase, scan: RunRow): Promise<void> {
-  const { id, tenantId, orgUrl, status, benchmark, createdAt, startedAt, endedAt: knownTo } = scan;
+  const { id, tenantId, origin, status, benchmark, createdAt, startedAt, endedAt: knownTo } = scan;
   if (status !== "completed" || knownTo === null) return;
-  const organizationId = await registerOrganization(db, tenantId, orgUrl);
+  const organizationId = await registerOrganization(db, tenantId, origin);
   if (organizationId === null) return;
   const began = startedAt ?? createdAt;
   const knownFrom = began < knownTo ? began : knownTo;
@@ -127,7 +125,7 @@ const maxRecent = 50;
 
 async function addMoments(
   db: TenantDatabase,
-  { id: runId, tenantId, orgUrl, benchmark }: RunRow,
+  { id: runId, tenantId, origin, benchmark }: RunRow,
   moments: readonly { readonly at: number; readonly moved: Results }[],
   longestMs: number,
 ): Promise<void> {
@@ -152,7 +150,7 @@ async function addMoments(
   // The last one has the results of all checks that were ever seen.
   requireRoomFor(known.at(-1)?.results ?? {});
   const written = known.filter((one) => !recent.includes(one));
-  const organizationId = written.length === 0 ? null : await registerOrganization(db, tenantId, orgUrl);
+  const organizationId = written.length === 0 ? null : await registerOrganization(db, tenantId, origin);
   if (organizationId === null) return;
   await db
     .insert(observations)

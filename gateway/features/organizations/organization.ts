@@ -5,12 +5,11 @@ import { isUnreadable, type RuleResult } from "../../../shared/history/observati
 import { countStates } from "../../../shared/rule_result.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Organization, OrganizationDetails, OrganizationResource } from "../../../shared/schemas/organization.ts";
-import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import type { ChannelEvent } from "../../streaming/published.ts";
 import { announceThrottled, tenantChannel } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
-import { presentStatus } from "../runs/run.ts";
+import { presentStatus, type RunRow } from "../runs/run.ts";
 import { selectOrganizationRows, type OrganizationRow, type SeenRun } from "./organization_store.ts";
 
 /** Returns the organization as the events of its tenant carry it: flat, its id also under the name that events have for it. */
@@ -78,14 +77,16 @@ export const organizationEvents = ({ sendEvent }: Publisher) => ({
     sendEvent(channel, "organization.deleted", payload),
 });
 
+type OrganizationOfRun = Pick<RunRow, "tenantId" | "origin">;
+
 /** Tells the tenant's stream of an organization after something of it was stored. Resolves when it was published; never rejects. */
 export async function announceOrganization(
   dependencies: FeatureDependencies,
-  { tenantId, orgUrl }: { readonly tenantId: string; readonly orgUrl: string | null },
+  { tenantId, origin }: OrganizationOfRun,
 ): Promise<void> {
-  if (orgUrl === null) return;
-  await announceThrottled(dependencies, `${tenantId} ${originOf(orgUrl)}`, async () => {
-    const [row] = await readOne(dependencies.database, { tenantId }, (db) => selectOfAddress(db, orgUrl));
+  if (origin === null) return;
+  await announceThrottled(dependencies, `${tenantId} ${origin}`, async () => {
+    const [row] = await readOne(dependencies.database, { tenantId }, (db) => selectOfOrigin(db, origin));
     if (row === undefined) return;
     const { publishOrganizationUpdated } = organizationEvents(dependencies);
     await publishOrganizationUpdated(tenantChannel(tenantId), toOrganizationResource(row));
@@ -95,17 +96,13 @@ export async function announceOrganization(
 /** The organization as a transaction has left it, for the tenant's stream; none without an organization. */
 export async function organizationUpdated(
   db: TenantDatabase,
-  { tenantId, orgUrl }: { readonly tenantId: string; readonly orgUrl: string | null },
+  { tenantId, origin }: OrganizationOfRun,
 ): Promise<readonly ChannelEvent[]> {
-  const rows = orgUrl === null ? [] : await selectOfAddress(db, orgUrl);
+  const rows = origin === null ? [] : await selectOfOrigin(db, origin);
   const channel = tenantChannel(tenantId);
-  return rows.map((row) => ({
-    channel,
-    type: "organization.updated",
-    payload: toOrganizationResource(row),
-  }));
+  return rows.map((row) => ({ channel, type: "organization.updated", payload: toOrganizationResource(row) }));
 }
 
-function selectOfAddress(db: TenantDatabase, orgUrl: string) {
-  return selectOrganizationRows(db, { condition: eq(organizations.orgUrl, originOf(orgUrl)), limit: 1 });
+function selectOfOrigin(db: TenantDatabase, origin: string) {
+  return selectOrganizationRows(db, { condition: eq(organizations.orgUrl, origin), limit: 1 });
 }

@@ -67,7 +67,7 @@ function createRunStore(kind: RunKind) {
       .onConflictDoNothing({ target })
       .returning(columns);
     if (row === undefined) return null;
-    await registerOrganization(db, row.tenantId, row.orgUrl);
+    await registerOrganization(db, row.tenantId, row.origin);
     await requireRoom(db, row.tenantId, `${kind}s`, "organizations");
     return row;
   }
