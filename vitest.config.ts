@@ -1,6 +1,8 @@
 import { globSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+// As the workers do.
+import "./test/support/import_drizzle.ts";
 
 /**
  * Tests that start a server other than Node (PostgreSQL, Redis, Chromium, workerd, Deno), run whole commands, or take long. All
@@ -29,14 +31,13 @@ const nightly = ["test/gateway/features/keeping/large_pages.test.ts", "test/faul
 
 /** Measured on two cores: half a minute and more. One that begins last keeps a whole run waiting on one core. */
 const longest =
-  /\/(?:web\/(?:organization|recover|scenes|tasks|issuer_sign_in)|faults\/scan|edge\/(?:deno|node|workerd)|examples\/own_gateway|drizzle\/neon|attacks\/hostile_answers|e2e\/(?:setup|start))\.test\.ts$/;
+  /\/(?:web\/(?:organization|recover|scenes|tasks|issuer_sign_in)|faults\/scan|edge\/(?:deno|node|workerd)|examples\/own_gateway|drizzle\/neon|verdicts\/verdicts|attacks\/hostile_answers|e2e\/(?:setup|start))\.test\.ts$/;
 
 /** In a fresh clone nothing is known of how long a file takes, and its size says little. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const rank = ({ project, moduleId }: TestSpecification) =>
-      project.name === "fast" ? 0 : longest.test(moduleId) ? 1 : 2;
+    const rank = ({ moduleId }: TestSpecification) => (longest.test(moduleId) ? 0 : 1);
     return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
 }
@@ -57,6 +58,8 @@ export default defineConfig({
         ? ["default", "github-actions", "./test/support/summary_reporter.ts"]
         : ["default", "./test/support/summary_reporter.ts"],
     pool: "forks",
+    // Optimizing PGlite takes longer than a test runs it.
+    execArgv: ["--liftoff-only", "--import", import.meta.resolve("./test/support/import_drizzle.ts")],
     // Node strips the types itself: a worker that imports the whole gateway through Vite takes half as much CPU time again.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // More than two cores have use for: many system tests wait for a server or for time to pass.
@@ -78,6 +81,8 @@ export default defineConfig({
           exclude: ["**/node_modules/**", ...system, ...nightly],
           env: { TEST_SPEED: "fast" },
           isolate: false,
+          // They wait for little, and each worker imports everything once and opens a PGlite of its own.
+          maxWorkers: 2,
           globalSetup: ["test/support/global_setup.ts"],
         },
       },
@@ -86,6 +91,7 @@ export default defineConfig({
         test: {
           name: "system",
           isolate: false,
+          sequence: { groupOrder: 1 },
           include: system,
           exclude: nightly,
           globalSetup: ["test/support/global_setup.ts"],
@@ -95,6 +101,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "nightly",
+          sequence: { groupOrder: 1 },
           include: nightly,
           globalSetup: ["test/support/global_setup.ts"],
         },
