@@ -6,7 +6,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { ownFolder } from "../support/clean_up.ts";
-import { builtPackage, startBinary } from "../support/command_line.ts";
+import { builtPackage, startBinary, unoptimized } from "../support/command_line.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = await ownFolder();
@@ -21,7 +21,7 @@ await cp(join(root, "package.json"), join(folder, "package.json"));
 await symlink(join(root, "node_modules"), join(folder, "node_modules"));
 
 function start(program: string) {
-  return startBinary(process.execPath, ["--liftoff-only", program], { cwd, env: { PORT: "0" } });
+  return startBinary(process.execPath, [...unoptimized, program], { cwd, env: { PORT: "0" } });
 }
 
 async function getJson(url: string, accessToken?: string): Promise<Record<string, unknown>> {

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { builtPackage } from "./built_package.ts";
+import { builtPackage, unoptimized } from "./built_package.ts";
 import { requestSharedService } from "./shared_services.ts";
 
 /** Folder in which Node keeps compiled code from one command to the next: a fifth of a command's CPU time. */
 const compileCache = join(builtPackage, "../compiled");
-export { builtPackage };
+export { builtPackage, unoptimized };
 
 // A system test that imports this module runs the built package.
 await requestSharedService("package");
@@ -37,7 +37,7 @@ export interface RunOptions {
 
 /** Starts the command line as a user would, with an environment of its own. */
 export function startCommand(args: readonly string[], options: RunOptions): Running {
-  return startBinary(process.execPath, [join(builtPackage, "scanstream.js"), ...args], options);
+  return startBinary(process.execPath, [...unoptimized, join(builtPackage, "scanstream.js"), ...args], options);
 }
 
 /** As `startCommand`, for another program. */

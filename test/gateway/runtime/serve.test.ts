@@ -8,6 +8,7 @@ import type { GatewayIo } from "../../../command_line/command_io.ts";
 import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
 import { serve } from "../../../gateway/runtime/serve.ts";
 import { migrateCommand, requireMigrated } from "../../../gateway/operator/migrate.ts";
+import { placeEmbeddedDatabase } from "../../support/pglite.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 import { startRedis } from "../../support/redis.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
@@ -19,6 +20,8 @@ const bare = await createTestDatabase("empty");
 // `serve` keeps its state in the working directory.
 const folder = await temporaryFolder();
 const previousFolder = process.cwd();
+// Migrated, and without any tenant: `npm start` makes its own (`e2e/start.test.ts`).
+await placeEmbeddedDatabase(folder.path);
 beforeAll(() => process.chdir(folder.path));
 afterAll(async () => {
   process.chdir(previousFolder);

@@ -63,7 +63,7 @@ type FollowerOptions = Partial<FollowPlan & Pick<FollowParts, "decisions" | "unf
 
 export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
   const rateLimit = { perWindow: 100_000, buckets: { logs: 100_000 } };
-  const org = await startOrg({ profile: { name: "compliant" }, rateLimit, ...options });
+  const org = await startOrg({ profile: { name: "compliant" }, rateLimit, dpop: "off", ...options });
   const directory = await ownFolder();
   const time = createSteppedClock();
   return { org, directory, time, start, started };

@@ -153,7 +153,7 @@ test.each([
   ["a thousand pages", [{ id: "a" }], { pages: 1000, reason: "provider_error" }],
   ["64 MiB", largePage, { pages: 3, reason: "unreadable" }],
 ])("a list stops after %s", async (_, body, { pages, reason }) => {
-  const { idp, client } = await setUp();
+  const { idp, client } = await setUp({ dpop: false });
   let served = 0;
   idp.on("GET", "/api/v1/apps", () => ({ ...page(idp, [], `after=${++served}`), body }));
   expect(await client.getList(apps)).toMatchObject({ state: "missing", reason });
