@@ -38,13 +38,9 @@ export interface ProductOptions
   readonly hasMetricsPort?: boolean;
 }
 
-export interface ServeOptions {
-  readonly host: string;
-  /** 0: any free one. */
-  readonly port: number;
+interface ServeOptions extends Omit<ListenAddress, "isForClients"> {
   /** A port for `/metrics` alone; null: none. */
   readonly metricsPort: number | null;
-  readonly names: ListenAddress["names"];
 }
 
 /** How long a start waits for the broker. */
@@ -106,8 +102,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   const pings = { pingDatabase: () => ping(ownDatabase), pingBroker: () => broker.ping() };
   const readiness = { isDraining: () => isDraining, check: createReadiness({ ...pings, log }) };
   const metrics = createPrometheusMetrics({
-    openStreams: () => manager.streams.stats().members,
-    openChannels: () => manager.streams.stats().channels,
+    streams: () => manager.streams.stats(),
     maxStreams: bounds.maxStreams,
     readiness,
   });

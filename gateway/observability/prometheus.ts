@@ -3,9 +3,8 @@ import { counters, type CounterTexts, type Metrics, type MetricsText } from "./m
 import type { Readiness } from "./readiness.ts";
 
 /** Read at each scrape rather than counted. */
-export interface GaugeSources {
-  readonly openStreams: () => number;
-  readonly openChannels: () => number;
+interface GaugeSources {
+  readonly streams: () => { readonly members: number; readonly channels: number };
   /** At most this many streams may be open. */
   readonly maxStreams: number;
   /** Bounded in time, because a scrape waits for it. */
@@ -18,8 +17,8 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
 
-  gauge("streams_open", "Event streams that are open now", sources.openStreams);
-  gauge("channels_open", "Channels that at least one stream follows now", sources.openChannels);
+  gauge("streams_open", "Event streams that are open now", () => sources.streams().members);
+  gauge("channels_open", "Channels that at least one stream follows now", () => sources.streams().channels);
   gauge("streams_limit", "Event streams that may be open at once", () => sources.maxStreams);
   const isUp = async (part: "database" | "broker") => Number((await sources.readiness.check())[part]);
   gauge("database_up", "1 while the database answers, 0 while it does not", () => isUp("database"));

@@ -22,6 +22,7 @@ export type Fetch = (request: Request, env: object) => Response | Promise<Respon
 
 export interface ListenAddress {
   readonly host: string;
+  /** 0: any free one. */
   readonly port: number;
   /** False: for the metrics alone, where one client comes; the other gets thousands. */
   readonly isForClients: boolean;
