@@ -28,9 +28,9 @@ Tenant           ${tenant.id}
 User token       ${token}
 API key          ${tenant.apiKey}
 
-Publish a scan of the practice org, and see it on the page:
+To see a scan on the page, run \`npm run -s scanstream -- practice-org\` elsewhere, and with the three variables that it prints:
 
-  SCANSTREAM_URL=${worker.url} SCANSTREAM_API_KEY=${tenant.apiKey} npm run scanstream -- scan …
+  SCANSTREAM_URL=${worker.url} SCANSTREAM_API_KEY=${tenant.apiKey} npm run -s scanstream -- scan
 
 Stop with Ctrl+C.`);
   if (!stopping.signal.aborted) await Promise.race([worker.finished, once(stopping.signal, "abort")]);
