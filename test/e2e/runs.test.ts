@@ -94,6 +94,7 @@ test("the newest runs stay, and a run is compared with the one before", async ()
   const other = join(place, (await readdir(place)).findLast((name) => name.startsWith("20")) ?? "");
   for (const again of [["report"], ["report", other], ["diff"], ["diff", other, other]])
     expect((await run(...again)).stderr, again.join(" ")).toMatch(/judged by okta-idaas-stig-v1r1, .*--benchmark/);
+  expect((await run("org-policy", "draft")).stderr).not.toContain("judged by");
   const named = await run("diff", other, other, "--benchmark", v1r1File, "-f", "json");
   expect([named.stderr, (JSON.parse(named.stdout) as Diff).before.benchmark]).toEqual(["", "okta-idaas-stig-v1r1"]);
   await org.stop();
