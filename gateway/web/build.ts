@@ -114,10 +114,10 @@ async function readCatalog(): Promise<Readonly<Record<"CHECK_CATALOG" | "FIX_TEX
   const text = await readFile(source("../../scanner/catalog/okta_idaas_stig.json"), "utf8");
   const { rules } = JSON.parse(text) as { readonly rules: readonly CatalogRule[] };
   const texts = rules.map((rule): [string, CheckText] => {
-    const { check, title, stig_id, vuln_id, severity, nist_800_53_r5, scopes } = rule;
+    const { check, title, stig_id, severity, nist_800_53_r5, scopes } = rule;
     const fix = rule.fix_text.replace(/^From the Admin Console:\s*/, "").replaceAll(/\s+/g, " ");
     const shortFix = fix.length <= maxFixLength ? fix : `${fix.slice(0, maxFixLength).trimEnd()}…`;
-    return [check, { title, stig_id, vuln_id, severity, nist_800_53_r5, scopes, fix: shortFix }];
+    return [check, { title, stig_id, severity, nist_800_53_r5, scopes, fix: shortFix }];
   });
   return {
     CHECK_CATALOG: JSON.stringify(Object.fromEntries(texts)),

@@ -3,8 +3,18 @@ import { afterAll, expect, test } from "vitest";
 import { launchChromium } from "../support/chromium.ts";
 import { openSignInStage, type SignInStage } from "../support/sign_in_stage.ts";
 import { freePort } from "../support/free_port.ts";
+import { buildFinding } from "../support/producers.ts";
 import { startWebGateway } from "../support/web_gateway.ts";
-import { expectNothingStored, logIn, openPage, signIn, signInAs, signOut } from "./watched_page.ts";
+import {
+  expectNothingStored,
+  failingRule,
+  logIn,
+  openPage,
+  openRule,
+  signIn,
+  signInAs,
+  signOut,
+} from "./watched_page.ts";
 
 /** The page signs in at an issuer, in a browser that reports every violation of the content security policy. */
 const browser = await launchChromium();
@@ -91,20 +101,14 @@ test("an issuer that the gateway cannot reach is named, and a key still signs in
   await page.getByRole("heading", { name: "No scans yet" }).waitFor();
 });
 
-test("a token for another audience, and one without a tenant, are named before the gateway is asked", async () => {
-  stage.offer({ audience: "api://default" });
-  {
-    await using page = await open();
-    await signInAs(page, people.one);
-    await page
-      .getByText(/access token is for "api:\/\/default": this gateway expects the audience "scanstream-test"/)
-      .waitFor();
-  }
-  stage.offer({ tenantClaim: "org" });
+test.each([
+  [{ audience: "api://default" }, /is for "api:\/\/default": this gateway expects the audience "scanstream-test"/],
+  [{ tenantClaim: "org" }, /its claim "tenant_id" has to be the UUID of a tenant/],
+])("an access token with %j is explained before the gateway is asked", async (offered, words) => {
+  stage.offer(offered);
   await using page = await open();
   await signInAs(page, people.one);
-  await page.getByText(/its claim "tenant_id" has to be the UUID of a tenant/).waitFor();
-  stage.offer();
+  await page.getByText(words).waitFor();
 });
 
 async function openScan({ gateway, acme, people, issuer }: SignInStage, beforeOpen?: (page: Page) => Promise<void>) {
@@ -118,87 +122,99 @@ async function openScan({ gateway, acme, people, issuer }: SignInStage, beforeOp
   return page;
 }
 
-/** Every state that the connections of the page show from now on. */
-async function recordStates(page: Page): Promise<() => Promise<readonly string[]>> {
-  await page.evaluate(() => {
-    const states: string[] = [];
-    Reflect.set(globalThis, "recordedStates", states);
-    const note = () => {
-      for (const element of document.querySelectorAll<HTMLElement>(".connection")) {
-        const { state = "" } = element.dataset;
-        if (!states.includes(state)) states.push(state);
-      }
-    };
-    new MutationObserver(note).observe(document.body, { subtree: true, attributes: true, childList: true });
-    note();
-  });
-  return () => page.evaluate(() => Reflect.get(globalThis, "recordedStates") as string[]);
+/** Begins a decision about the organization of the scan that is open. */
+async function beginDecision(page: Page, { acme }: SignInStage): Promise<void> {
+  await acme.producer.scanned([buildFinding()]);
+  await page.getByLabel("As of").selectOption("now");
+  await openRule(page, failingRule);
+  await page.getByRole("button", { name: "Waive…" }).click();
+  await page.getByLabel("Reason").fill("Half a reason");
 }
 
-test.each([
+/** Makes an error of each connection that is lost from now on, which fails the test when the page is closed. */
+async function expectLive(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const check = () => {
+      const lost = document.querySelector<HTMLElement>('.connection:not([data-state="live"])');
+      if (lost !== null) reportError(new Error(`The connection is ${lost.dataset["state"]}`));
+    };
+    new MutationObserver(check).observe(document.body, { subtree: true, attributes: true, childList: true });
+  });
+}
+
+// Both wait for tokens to end.
+test.concurrent.for([
   ["in a hidden frame", stage, "prompt=none"],
   ["by its refresh token", byRefreshToken, "/v1/token"],
-] as const)("a session is renewed %s before its token ends, and no stream breaks", async (_, renewing, sign) => {
-  renewing.offer({ lifetimeSeconds });
-  await using page = await openScan(renewing);
-  const { requestUrls } = page;
-  // That of the list as well.
-  await expect.poll(() => page.locator('.connection:not([data-state="live"])').count()).toBe(0);
-  const states = await recordStates(page);
-  const streams = () => requestUrls.filter((url) => url.includes("/event-stream")).length;
-  const before = { streams: streams(), renewals: requestUrls.filter((url) => url.includes(sign)).length };
-  // Twice, so that what was renewed is renewed as well; each stream ends with its token and is opened with the next one.
-  const renewals = () => requestUrls.filter((url) => url.includes(sign)).length - before.renewals;
-  await expect.poll(renewals).toBeGreaterThanOrEqual(2);
-  await expect.poll(() => streams() - before.streams).toBeGreaterThanOrEqual(2);
-  await page.untilConnection("live");
-  expect(await states()).toEqual(["live"]);
-  expect(await page.getByText("Olga One").count()).toBe(1);
-  await expectNothingStored(page);
-  // The frame is gone when it has done its work.
-  await expect.poll(() => page.locator("iframe").count()).toBe(0);
-  expect(requestUrls.some((url) => url.includes("prompt=none"))).toBe(renewing === stage);
-});
+] as const)(
+  "a session is renewed %s before its token ends, and no stream breaks",
+  async ([, renewing, sign], { expect }) => {
+    renewing.offer({ lifetimeSeconds });
+    await using page = await openScan(renewing);
+    const { requestUrls } = page;
+    // That of the list as well.
+    await expect.poll(() => page.locator('.connection:not([data-state="live"])').count()).toBe(0);
+    await expectLive(page);
+    const streams = () => requestUrls.filter((url) => url.includes("/event-stream")).length;
+    const before = { streams: streams(), renewals: requestUrls.filter((url) => url.includes(sign)).length };
+    // Twice, so that what was renewed is renewed as well; each stream ends with its token and is opened with the next one.
+    const renewals = () => requestUrls.filter((url) => url.includes(sign)).length - before.renewals;
+    await expect.poll(renewals).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => streams() - before.streams).toBeGreaterThanOrEqual(2);
+    await page.untilConnection("live");
+    expect(await page.getByText("Olga One").count()).toBe(1);
+    await expectNothingStored(page);
+    // The frame is gone when it has done its work.
+    await expect.poll(() => page.locator("iframe").count()).toBe(0);
+    expect(requestUrls.some((url) => url.includes("prompt=none"))).toBe(renewing === stage);
+  },
+);
 
-test("a session that cannot be renewed says when it ends, and signing in again leads back to what is open", async () => {
+test("a session that cannot be renewed says when it ends, and signing in again leads back to what is open and typed", async () => {
   stage.offer();
   await using page = await openScan(stage, (page) => page.clock.install());
+  await beginDecision(page, stage);
   const { hash } = new URL(page.url());
   // The issuer forgets its sessions.
   stage.offer();
   await page.clock.fastForward("04:01");
-  await page.getByText(/^Your session ends at /).waitFor();
-  await page.getByRole("button", { name: "Sign in again" }).click();
+  // The page behind the form cannot be reached.
+  const notice = page.getByRole("dialog").getByText(/^Your session ends at /);
+  await notice.waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Sign in again" }).click();
   await logIn(page, stage.people.one);
   await page.untilConnection("live");
   expect(new URL(page.url()).hash).toBe(hash);
-  expect(await page.getByText(/^Your session ends at /).count()).toBe(0);
+  expect(await page.getByLabel("Reason").inputValue()).toBe("Half a reason");
+  expect(await notice.count()).toBe(0);
+  await expectNothingStored(page);
 });
 
-test("a session that has ended says so, and what was open is open again after signing in", async () => {
+test("a session that has ended says so, and what was open and typed is there again after signing in", async () => {
   byRefreshToken.offer();
   await using page = await openScan(byRefreshToken);
+  await beginDecision(page, byRefreshToken);
   const { hash } = new URL(page.url());
   byRefreshToken.offer();
   await page.getByText("Your session has ended: it could not be renewed.").waitFor();
   await signInAs(page, byRefreshToken.people.one);
   await page.untilConnection("live");
   expect(new URL(page.url()).hash).toBe(hash);
+  expect(await page.getByLabel("Reason").inputValue()).toBe("Half a reason");
 });
 
 test("an issuer that is away for a moment costs no session", async () => {
-  byRefreshToken.offer({ lifetimeSeconds: 16 });
-  let isAway = false;
-  await using page = await openScan(byRefreshToken, async (page) => {
-    await page.route("**/v1/token", (route) => (isAway ? route.abort("connectionrefused") : route.fallback()));
-  });
-  const { requestUrls } = page;
-  const requests = () => requestUrls.filter((url) => url.endsWith("/v1/token")).length;
-  const before = requests();
-  isAway = true;
-  await expect.poll(requests).toBeGreaterThan(before);
+  byRefreshToken.offer({ lifetimeSeconds: 300 });
+  let isAway = true;
+  await using page = await openScan(byRefreshToken, (page) => page.clock.install());
+  await page.route("**/v1/token", (route) => (isAway ? route.abort("connectionrefused") : route.fallback()));
+  const failed = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/v1/token"));
+  await page.clock.fastForward("04:01");
+  await failed;
   isAway = false;
-  await expect.poll(requests).toBeGreaterThan(before + 1);
+  const renewed = page.waitForResponse("**/v1/token");
+  await page.clock.fastForward("00:30");
+  expect((await renewed).status()).toBe(200);
   await page.untilConnection("live");
   expect(await page.getByText("Olga One").count()).toBe(1);
 });

@@ -244,7 +244,7 @@ test("a monitor and a scan of one untouched organization do not differ, and a pa
   await page.getByText("(1 pass as far as automated)").waitFor();
   await page.locator(".rule", { hasText: "MANUAL" }).filter({ hasText: "automated part passes" }).waitFor();
   await page.getByLabel("As of").selectOption({ index: 1 });
-  await page.getByText("No rule differs now").waitFor();
+  await page.getByText("No rules differ now").waitFor();
   expect(new URL(page.url()).hash).toContain(`as-of=${scan.id}`);
   await monitor.store([aChange({ check: plain.check, fingerprint: plain.check, from: fail, to: pass })]);
   await page.getByText("1 rule differs now").waitFor();

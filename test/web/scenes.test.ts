@@ -134,7 +134,12 @@ function lookAround() {
     const { display, unicodeBidi } = getComputedStyle(element);
     return display === "inline" && !["isolate", "isolate-override", "plaintext"].includes(unicodeBidi);
   };
-  const holdsTurned = ({ nodeType, nodeValue }: Node) => nodeType === Node.TEXT_NODE && nodeValue?.includes("\u202e");
+  const isRow = (element: Element) => /flex|grid/.test(getComputedStyle(element).display);
+  // A text that turns its direction turns that of its neighbors, too: those in its element, and those of an inline element.
+  const leaks = ({ nodeType, nodeValue, nextSibling }: Node, element: Element) =>
+    nodeType === Node.TEXT_NODE &&
+    nodeValue?.includes("\u202e") === true &&
+    (isInline(element) || /\u202e.* · /s.test(nodeValue) || (nextSibling !== null && !isRow(element)));
   return {
     text: document.body.textContent,
     wasAttacked: "attacked" in globalThis,
@@ -154,8 +159,7 @@ function lookAround() {
         }),
       ),
     ),
-    // An element that turns its text's direction turns that of its neighbors, too.
-    leaking: named(all.filter((element) => [...element.childNodes].some(holdsTurned) && isInline(element))),
+    leaking: named(all.filter((element) => [...element.childNodes].some((node) => leaks(node, element)))),
   };
 }
 

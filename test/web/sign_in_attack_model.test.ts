@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { finishSignIn, renewByRefreshToken } from "../../gateway/web/model/sign_in/authorization.ts";
-import type { PendingSignIn } from "../../gateway/web/model/sign_in/pending.ts";
+import type { PendingSignIn } from "../../gateway/web/model/sign_in/authorization.ts";
 import type { Provider } from "../../gateway/web/model/sign_in/provider.ts";
 
 /**
@@ -17,6 +17,7 @@ const pending: PendingSignIn = {
   verifier: "v".repeat(43),
   returnTo: "",
   tenantId: null,
+  draft: "",
 };
 const provider: Provider = {
   issuer,

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { toProblem } from "../model/connection.ts";
+import { keptDraft } from "../model/decisions/decision_index.ts";
 import { demoCredential, openSession, pastedCredential, type Credential, type Session } from "../model/session.ts";
 import { announceSignOut, onSignOutElsewhere } from "../model/sign_out.ts";
 import { signInOfferSchema, type SignInOffer } from "../../http/session_schema.ts";
@@ -44,7 +45,8 @@ export function App() {
   }
 
   function signedOut(offer: SignInOffer, notice: string | null): void {
-    setView({ name: "signed_out", offer, notice });
+    const isTyped = notice !== null && keptDraft.json !== "";
+    setView({ name: "signed_out", offer, notice: isTyped ? `${notice} Sign in to go on with your decision.` : notice });
   }
 
   /** The issuer has sent the person back. */

@@ -4,7 +4,8 @@ import { countOf } from "../../../shared/outcome_text.ts";
 import type { RuleState } from "../../../shared/rule_result.ts";
 import { isLost, type Connection } from "../model/connection.ts";
 import { formatAgo, formatClock, formatTime, stateNames, type ShownState } from "../model/format.ts";
-import { useTitle } from "./tab_mark.ts";
+import type { Session } from "../model/session.ts";
+import { useTitle } from "./hooks.ts";
 
 /** Drawn in `index.html`; decoration only: words next to it say the same. */
 export function Icon({ name }: { readonly name: RuleState | "chevron" | "search" | "back" }) {
@@ -27,15 +28,9 @@ export function BackLink() {
 
 const maxFolded = 200;
 
-interface TimeProps {
-  readonly atMs: number;
-  readonly isClockOnly?: boolean;
-  /** The gateway's time: an earlier one is shown as an age. */
-  readonly nowMs?: number;
-}
-
-/** A time with its day, year and zone, at least when it is pointed at. */
-export function Time({ atMs, isClockOnly = false, nowMs = 0 }: TimeProps) {
+/** A time with its day, year and zone, at least when it is pointed at. One before `nowMs`, the gateway's time, is shown as an age. */
+export function Time(props: { readonly atMs: number; readonly isClockOnly?: boolean; readonly nowMs?: number }) {
+  const { atMs, isClockOnly = false, nowMs = 0 } = props;
   const full = formatTime(atMs);
   return (
     <time dateTime={new Date(atMs).toISOString()} title={full}>
@@ -269,5 +264,25 @@ export function ConnectionNotice(props: { readonly connection: Connection; reado
       <span>{details.join(" · ")}</span>
       {(state === "failed" || retryAtMs !== null) && <Button look="small" label="Try now" onClick={props.retryNow} />}
     </section>
+  );
+}
+
+/** Some minutes before a session ends that cannot be renewed: what is open stays, and is open again afterwards. */
+export function SessionEnd({ session }: { readonly session: Session }) {
+  const { credential, caller } = session;
+  const { endsAtMs } = credential;
+  return (
+    <p class="notice row wrap" role="status" hidden={endsAtMs === null}>
+      {endsAtMs !== null && (
+        <>
+          <span>{`Your session ends at ${formatTime(endsAtMs)}. To continue, sign in again at the issuer.`}</span>
+          <Button
+            look="small primary"
+            label="Sign in again"
+            onClick={() => credential.signInAgain?.(caller.tenant?.id ?? null)}
+          />
+        </>
+      )}
+    </p>
   );
 }

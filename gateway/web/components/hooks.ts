@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { toProblem } from "../model/connection.ts";
+import type { toAttention } from "../model/needs_you.ts";
 import { parseRulesView, toAddress, type RulesView } from "../model/route.ts";
 
 /** A value that is replaced, never changed. */
@@ -50,12 +51,14 @@ export function useNow(everyMs: number): void {
   }, [everyMs]);
 }
 
-/** Filters of an organization's view. The address alone keeps them: a link shows the same, and so does a reload. */
+/** Filters of an organization's view. The address alone keeps them: a link shows the same, and so do a reload and Back. */
 export function useRulesView() {
   const [, setRound] = useState(0);
   const change = (changed: Partial<RulesView>) => {
-    const next = { ...parseRulesView(location.hash), ...changed };
-    history.replaceState(null, "", toAddress(location.hash, next));
+    const address = toAddress(location.hash, { ...parseRulesView(location.hash), ...changed });
+    // Back undoes a choice, and not each letter.
+    if ("text" in changed) history.replaceState(null, "", address);
+    else if (address !== location.hash) history.pushState(null, "", address);
     setRound((round) => round + 1);
   };
   return [parseRulesView(location.hash), change] as const;
@@ -101,4 +104,34 @@ export function useAction() {
     }
   }
   return { ...state, run };
+}
+
+let title = "scanstream";
+let mark = "";
+
+function showTitle(): void {
+  document.title = mark + title;
+}
+
+export function useTitle(text: string): void {
+  // With what is shown, and no later: signing out leaves no name of an organization behind.
+  useLayoutEffect(() => {
+    title = `${text} · scanstream`;
+    showTitle();
+  }, [text]);
+}
+
+/** Puts what needs somebody before the title, whatever page sets it, and into the icon, until nobody is signed in. */
+export function useTabMark({ level, words }: ReturnType<typeof toAttention>): void {
+  useEffect(() => {
+    const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+    const plain = link?.href ?? "";
+    const show = (words: string, icon: string) => {
+      mark = words === "" ? "" : `⚠ ${words} · `;
+      showTitle();
+      if (link !== null) link.href = icon;
+    };
+    show(words, link?.dataset[level] ?? plain);
+    return () => show("", plain);
+  }, [words, level]);
 }

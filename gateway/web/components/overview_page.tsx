@@ -6,18 +6,15 @@ import { createdApiKeySchema } from "../../../shared/schemas/team.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import { categoryNames } from "../../../shared/severity.ts";
 import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
-import { dayMs, formatTime } from "../model/format.ts";
-import { filterViews, scannedText, type OrganizationView } from "../model/needs_you.ts";
+import { dayMs, formatTime, isolated } from "../model/format.ts";
+import { filterViews, isWatchProblem, scannedText, watchText, type OrganizationView } from "../model/needs_you.ts";
 import { byWhom, isWorst, movedText, remedyOf } from "../model/news.ts";
-import { mayDo } from "../model/permissions.ts";
 import { ruleAddress } from "../model/route.ts";
-import type { Session } from "../model/session.ts";
+import { mayDo, type Session } from "../model/session.ts";
 import { hasEnded, sinceOf } from "../model/tenant_state.ts";
 import type { Tenant } from "../model/tenant_store.ts";
-import { isWatchProblem, watchText } from "../model/watch_state.ts";
 import { Button, CopyButton, FilterOutcome, Folded, Message, Problem, SearchField, Segments, Time } from "./basics.tsx";
-import { useAction, useRulesView } from "./hooks.ts";
-import { useTitle } from "./tab_mark.ts";
+import { useAction, useRulesView, useTitle } from "./hooks.ts";
 import { Announcement, NewsLine } from "./organization/news.tsx";
 
 interface OverviewProps {
@@ -155,6 +152,8 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
   const { organization, monitor, watch, news, cat1, cat1Open, needs } = view;
   const worst = news.find(({ kind }) => kind === "worse");
   const [exposure] = cat1;
+  // Whatever else is wrong, it may have changed since.
+  const late = watch !== null && isWatchProblem(watch) ? ` · ${watchText(watch, monitor, nowMs)}` : "";
   if (worst !== undefined && (isWorst(worst) || exposure === undefined)) {
     const { check, rule } = worst.change;
     const remedy = remedyOf(worst);
@@ -166,6 +165,7 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
         {` · ${byWhom(worst)} · `}
         <Time atMs={worst.atMs} isClockOnly={nowMs - worst.atMs < dayMs} />
         {remedy !== null && <span class="fine">{` · Fix: ${remedy}`}</span>}
+        {late}
       </>
     );
   }
@@ -175,12 +175,13 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
     return (
       <>
         <span class="strong-fail">{`${ruleIds(exposure.check)} ${checkTitle(exposure.check)}`}</span>
-        {who === null ? " fails" : ` fails since a change by ${who}`}
+        {who === null ? " fails" : ` fails since a change by ${isolated(who)}`}
         <span class="fine">{` · Fix: ${fix}`}</span>
+        {late}
       </>
     );
   }
-  if (cat1Open > 0) return <span class="strong-fail">{`${countOf(cat1Open, "rule")} of CAT I failed`}</span>;
+  if (cat1Open > 0) return <span class="strong-fail">{`${countOf(cat1Open, "rule")} of CAT I failed${late}`}</span>;
   if (watch !== null && (isWatchProblem(watch) || watch === "unknown")) return watchText(watch, monitor, nowMs);
   const [newest] = news;
   if (needs.includes("decision ends")) return "a decision ends within 14 days";

@@ -1,14 +1,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { formatTime } from "../model/format.ts";
 import { endsSoon, toAttention, toViews } from "../model/needs_you.ts";
-import { mayDo } from "../model/permissions.ts";
 import { parseRoute } from "../model/route.ts";
-import type { Session } from "../model/session.ts";
+import { mayDo, type Session } from "../model/session.ts";
 import { handleShortcut } from "../model/shortcuts.ts";
 import { createTenantStore } from "../model/tenant_store.ts";
-import { Button, ConnectionNotice, MissingPage } from "./basics.tsx";
-import { useLifetime, useNow, useStore } from "./hooks.ts";
-import { useTabMark } from "./tab_mark.ts";
+import { Button, ConnectionNotice, MissingPage, SessionEnd } from "./basics.tsx";
+import { useLifetime, useNow, useStore, useTabMark } from "./hooks.ts";
 import { OverviewPage } from "./overview_page.tsx";
 
 interface AccountActions {
@@ -141,25 +138,5 @@ function Account({ session, onSignOut, onTenant }: AccountActions & { readonly s
         {kind !== "demo" && <Button label="Sign out" onClick={onSignOut} />}
       </div>
     </>
-  );
-}
-
-/** Some minutes before a session ends that cannot be renewed: what is open stays, and is open again afterwards. */
-function SessionEnd({ session }: { readonly session: Session }) {
-  const { credential, caller } = session;
-  const { endsAtMs } = credential;
-  return (
-    <p class="notice row wrap" role="status" hidden={endsAtMs === null}>
-      {endsAtMs !== null && (
-        <>
-          <span>{`Your session ends at ${formatTime(endsAtMs)}. To continue, sign in again at the issuer.`}</span>
-          <Button
-            look="small primary"
-            label="Sign in again"
-            onClick={() => credential.signInAgain?.(caller.tenant?.id ?? null)}
-          />
-        </>
-      )}
-    </p>
   );
 }

@@ -2,8 +2,7 @@ import type { TargetedSubmitEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { SignInOffer } from "../../http/session_schema.ts";
 import { Button, Problem } from "./basics.tsx";
-import { useAction } from "./hooks.ts";
-import { useTitle } from "./tab_mark.ts";
+import { useAction, useTitle } from "./hooks.ts";
 
 interface SignInProps {
   readonly offer: SignInOffer;

@@ -4,6 +4,8 @@ import { openGateway, type RestClient } from "../../../shared/client/gateway_cli
 export interface Api extends RestClient {
   /** `fetch` with the credential, for an event stream. */
   readonly fetchStream: typeof fetch;
+  /** Has an event `forbidden` when an action was refused: the caller's role or scopes are other ones now. */
+  readonly refusals: EventTarget;
   /** The gateway's time, as its last answer told it; this machine's clock may be wrong. */
   readonly nowMs: () => number;
 }
@@ -30,6 +32,7 @@ export function openRest(send: typeof fetch = (input, init) => fetch(input, init
 
 export function createApi({ getAuthorization, tenantId, onRefused }: ApiOptions): Api {
   let clockSkewMs = 0;
+  const refusals = new EventTarget();
 
   const fetchAuthorized: typeof fetch = async (input, init) => {
     const open = () => {
@@ -44,10 +47,16 @@ export function createApi({ getAuthorization, tenantId, onRefused }: ApiOptions)
     // It was written between sending and receiving, unless one of the clocks is wrong.
     const skewMs = dateMs < sentMs ? dateMs - sentMs : Math.max(0, dateMs - Date.now());
     if (!Number.isNaN(skewMs)) clockSkewMs = Math.abs(skewMs) > clockToleranceMs ? skewMs : 0;
+    if (response.status === 403 && init?.method !== "GET") refusals.dispatchEvent(new Event("forbidden"));
     return response.status === 401 && (await onRefused()) ? open() : response;
   };
 
-  return { ...openRest(fetchAuthorized), fetchStream: fetchAuthorized, nowMs: () => Date.now() + clockSkewMs };
+  return {
+    ...openRest(fetchAuthorized),
+    fetchStream: fetchAuthorized,
+    refusals,
+    nowMs: () => Date.now() + clockSkewMs,
+  };
 }
 
 const at = (collection: string) => (id: string) => `api/v1/${collection}/${encodeURIComponent(id)}`;

@@ -1,11 +1,11 @@
 import type { Severity } from "../../../shared/report.ts";
+import { vulnIdOf } from "../../../shared/rule_names.ts";
 import { categoryNames } from "../../../shared/severity.ts";
 
 /** A rule of the scanner's catalog, as far as the page shows it next to its findings. */
 export interface CheckText {
   readonly title: string;
   readonly stig_id: string;
-  readonly vuln_id: string;
   readonly severity: Severity;
   readonly nist_800_53_r5: readonly string[];
   /** Scopes with which the scanner reads the values. */
@@ -26,28 +26,15 @@ export function checkNames(): readonly string[] {
   return Object.keys(CHECK_CATALOG);
 }
 
-/** The name of the check of a rule by any of the rule's names; null: none has it. */
-export function findRule(name: string): string | null {
-  if (findCheck(name) !== null) return name;
-  const wanted = name.toUpperCase();
-  const entries = Object.entries(CHECK_CATALOG);
-  return entries.find(([, rule]) => rule.vuln_id === wanted || rule.stig_id === wanted)?.[0] ?? null;
-}
-
 /** `V1R2` for `okta-idaas-stig-v1r2`; null where the producer did not say. */
 export function revisionText(benchmark: string | null): string | null {
   return /-(v\d+r\d+)$/.exec(benchmark ?? "")?.[1]?.toUpperCase() ?? null;
 }
 
-/** `V-273186`, also of `v_273186`, which only another revision has; any other check's name as it is. */
-export function vulnIdOf(check: string): string {
-  return findCheck(check)?.vuln_id ?? check.replace(/^v_(?=\d+$)/, "V-");
-}
-
 /** `CAT I V-273186`; the check's name where the catalog does not have it. */
 export function ruleIds(check: string): string {
   const rule = findCheck(check);
-  return rule === null ? vulnIdOf(check) : `${categoryNames[rule.severity]} ${rule.vuln_id}`;
+  return `${rule === null ? "" : `${categoryNames[rule.severity]} `}${vulnIdOf(check)}`;
 }
 
 /** DISA's title, as a part of a sentence; the check's name as words where the catalog does not have it. */

@@ -6,7 +6,7 @@ import { severities } from "../../../shared/severity.ts";
 import { shortFix } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
 import { isWorse, toFinding } from "./finding.ts";
-import { formatVerdict } from "./format.ts";
+import { formatVerdict, isolated } from "./format.ts";
 
 /** A change, and the next result of its finding that is over it: one that holds, or null for one that is gone. Undefined: it lasts. */
 type Fresh = Change & { readonly end: Change["to"] | undefined };
@@ -84,11 +84,12 @@ export function isWorst({ kind, change }: NewsItem): boolean {
 /** Returns the cause of the changes in words: a person, a decision, a document. */
 export function byWhom({ change }: NewsItem): string {
   const { cause, explained_by: events } = change;
-  if (cause === "decision") return decisionText(change);
+  if (cause === "decision") return isolated(decisionText(change));
   if (cause === "org_policy") return orgPolicyText;
   if (isUnexplained(change)) return `${cause === "log" ? "" : "found by a full scan; "}the log names nobody`;
-  const actors = actorNames(events.map(({ actor }) => actor)).join(", ");
-  return [actors || "someone the log does not name", ...objectsOf(events).slice(0, 2)].join(", ");
+  const actors = actorNames(events.map(({ actor }) => actor));
+  const named = actors.length === 0 ? ["someone the log does not name"] : actors;
+  return [...named, ...objectsOf(events).slice(0, 2)].map(isolated).join(", ");
 }
 
 function weightOf(change: Fresh): number {

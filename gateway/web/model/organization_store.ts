@@ -11,8 +11,7 @@ import { type Api, toMonitorPath, toOrganizationPath, toScanPath } from "./api.t
 import { isFinal, toProblem } from "./connection.ts";
 import { findingSchema, toFinding, type Finding } from "./finding.ts";
 import { dayMs } from "./format.ts";
-import { oneAtATime } from "./one_at_a_time.ts";
-import type { Tenant } from "./tenant_store.ts";
+import { oneAtATime, type Tenant } from "./tenant_store.ts";
 
 /** One organization that is open: its findings as of now or of a run, what moved, and 90 days. Its functions are the same in every snapshot. */
 export interface OpenOrganization {
@@ -89,11 +88,30 @@ export function openOrganization({ api, tenant, onChange, until = null }: Source
     isRead: false,
     problem: null,
     async readHistory(check, signal) {
-      if (organizationId === null) return null;
-      const [rule = null] = await listHistory(api, organizationId, { days: maxDays, until, check, signal });
+      const [rule = null] = await listHistory({ days: maxDays, check, signal });
       return rule;
     },
   };
+
+  /** The days of all rules, or of one. */
+  async function listHistory(given: { readonly days: number; readonly check?: string; readonly signal: AbortSignal }) {
+    if (organizationId === null) return [];
+    const { days, check, signal } = given;
+    const toMs = until === null ? api.nowMs() : Date.parse(until);
+    const query = {
+      resolution: "day",
+      from: new Date(toMs - (days - 1) * dayMs).toISOString(),
+      limit: "200",
+      ...(until !== null && { to: until }),
+      ...(check !== undefined && { rule: check }),
+    };
+    const path = `${toOrganizationPath(organizationId)}/history`;
+    const found: RuleHistory[] = [];
+    for await (const { organizations } of api.pages(path, organizationHistorySchema, { query, signal })) {
+      found.push(...organizations.flatMap(({ rules }) => rules));
+    }
+    return found;
+  }
 
   function change(changed: Partial<OpenOrganization>): void {
     current = { ...current, ...changed };
@@ -188,8 +206,7 @@ export function openOrganization({ api, tenant, onChange, until = null }: Source
   function readAgain(): void {
     isStale = true;
     read();
-    if (organizationId === null) return;
-    listHistory(api, organizationId, { days: shownDays, until, signal }).then(
+    listHistory({ days: shownDays, signal }).then(
       (rules) => change({ history: new Map(rules.map((rule) => [rule.check, rule])) }),
       // The rows are complete without it.
       () => undefined,
@@ -223,32 +240,4 @@ export function openOrganization({ api, tenant, onChange, until = null }: Source
 /** The first state of a monitor is not a change. */
 function withoutStart(changes: readonly Change[]): readonly Change[] {
   return changes.filter(({ cause }) => cause !== "start");
-}
-
-async function listHistory(
-  api: Api,
-  organizationId: string,
-  given: {
-    readonly days: number;
-    readonly until: string | null;
-    readonly check?: string;
-    readonly signal: AbortSignal;
-  },
-): Promise<readonly RuleHistory[]> {
-  const { days, until, check, signal } = given;
-  const toMs = until === null ? api.nowMs() : Date.parse(until);
-  const from = new Date(toMs - (days - 1) * dayMs).toISOString();
-  const query = {
-    resolution: "day",
-    from,
-    limit: "200",
-    ...(until !== null && { to: until }),
-    ...(check !== undefined && { rule: check }),
-  };
-  const path = `${toOrganizationPath(organizationId)}/history`;
-  const found: RuleHistory[] = [];
-  for await (const page of api.pages(path, organizationHistorySchema, { query, signal })) {
-    found.push(...page.organizations.flatMap(({ rules }) => rules));
-  }
-  return found;
 }

@@ -1,6 +1,7 @@
 import { causesHeadline, closesText, joinChanges, rankCauses } from "../../../shared/causes.ts";
+import { vulnIdOf } from "../../../shared/rule_names.ts";
 import { decidingFindings } from "../../../shared/rule_result.ts";
-import { shortFix, vulnIdOf } from "./check_catalog.ts";
+import { shortFix } from "./check_catalog.ts";
 import type { RuleRow } from "./rules.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
 

@@ -1,4 +1,4 @@
-import { findRule, vulnIdOf } from "./check_catalog.ts";
+import { toCheckName, vulnIdOf } from "../../../shared/rule_names.ts";
 import type { RulesFilter } from "./rules.ts";
 
 /** View that an address of the page names. */
@@ -41,7 +41,7 @@ export function parseRulesView(hash: string): RulesView {
     state:
       states.find((state) => state === query.get("status")?.toLowerCase().replace("n/a", "not_applicable")) ?? null,
     text: (query.get("q") ?? "").slice(0, maxTextLength),
-    rule: rule === null ? null : (findRule(rule) ?? rule.replace(/^V-/, "v_")),
+    rule: rule === null ? null : toCheckName(rule).replace(/^V-/, "v_"),
     asOf: query.get("as-of")?.toLowerCase() ?? null,
   };
 }

@@ -1,11 +1,12 @@
 import { actorName, actorNames } from "../../../shared/actor.ts";
 import { isSameResult } from "../../../shared/history/observation.ts";
 import type { Severity } from "../../../shared/report.ts";
+import { vulnIdOf } from "../../../shared/rule_names.ts";
 import { automatedOf, isWaived, ruleStates, stateOf, worstVerdict } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
 import { categoryNames, severities } from "../../../shared/severity.ts";
-import { checkNames, checkTitle, findCheck, vulnIdOf } from "./check_catalog.ts";
+import { checkNames, checkTitle, findCheck } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
 import type { Finding, KnownDecision } from "./finding.ts";
 import { wordsFinder, type ShownState } from "./format.ts";
@@ -191,7 +192,7 @@ export function filterRules(rules: readonly RuleRow[], { state, text, rule: open
 
 function haystackOf({ check, severity, findings, since }: RuleRow): string {
   const rule = findCheck(check);
-  const ids = [check, rule?.vuln_id, rule?.stig_id, ...(rule?.nist_800_53_r5 ?? [])];
+  const ids = [check, vulnIdOf(check), rule?.stig_id, ...(rule?.nist_800_53_r5 ?? [])];
   const ofFindings = findings.flatMap(({ resource_name, resource_id, actual }) => [resource_name, resource_id, actual]);
   return [...ids, checkTitle(check), categoryNames[severity], since?.actor, ...ofFindings].join("\n");
 }

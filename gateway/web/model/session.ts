@@ -1,5 +1,6 @@
 import { object, string } from "valibot";
 import { GatewayRefusal } from "../../../shared/http_refusal.ts";
+import { keyMay, rolesOf, type Permission } from "../../auth/permissions.ts";
 import { overviewSchema, type Overview } from "../../features/tenant/overview_schema.ts";
 import { sessionSchema, type Session as Caller } from "../../http/session_schema.ts";
 import { createApi, openRest, type Api } from "./api.ts";
@@ -34,6 +35,12 @@ export interface Credential {
   signOut?(): void;
   /** Stops renewing it. */
   close?(): void;
+}
+
+/** Decides which actions the page offers; the gateway checks each request itself. */
+export function mayDo({ tenant, scopes }: Pick<Caller, "tenant" | "scopes">, permission: Permission): boolean {
+  const role = tenant?.role ?? null;
+  return role === null ? keyMay(permission, scopes ?? []) : rolesOf(permission).includes(role);
 }
 
 /** Opens the tenant, or the person's first one. `onExpired` is called when the gateway no longer accepts the credential. Rejects as `RestClient` does. */

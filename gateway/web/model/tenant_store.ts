@@ -9,7 +9,6 @@ import { scanSchema } from "../../../shared/schemas/scan.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { type Api, decisionsPath, toScanPath } from "./api.ts";
 import { noConnection, toConnection, toProblem, type Connection } from "./connection.ts";
-import { oneAtATime } from "./one_at_a_time.ts";
 import {
   isCut,
   isIncomplete,
@@ -197,6 +196,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
   }
 
   document.addEventListener("visibilitychange", onVisibility, { signal });
+  api.refusals.addEventListener("forbidden", readAgain, { signal });
   follow();
   return {
     get current() {
@@ -207,5 +207,29 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       storeSeen();
       closing.abort();
     },
+  };
+}
+
+/** Returns a function that runs `work`: one run at a time, and one more for all calls meanwhile. A run that rejects ends it. */
+export function oneAtATime(work: () => Promise<void>): () => void {
+  let isDue = false;
+  let isRunning = false;
+
+  async function run(): Promise<void> {
+    isRunning = true;
+    try {
+      while (isDue) {
+        isDue = false;
+        await work();
+      }
+    } catch {
+      // It was closed.
+    }
+    isRunning = false;
+  }
+
+  return () => {
+    isDue = true;
+    if (!isRunning) void run();
   };
 }

@@ -1,26 +1,20 @@
 import type { TargetedSubmitEvent } from "preact";
-import { useState } from "preact/hooks";
-import { decisionSchema, type Decision, type DecisionKind } from "../../../../shared/schemas/decision.ts";
+import { useEffect, useState } from "preact/hooks";
+import { decisionSchema, type Decision } from "../../../../shared/schemas/decision.ts";
 import { originOf } from "../../../../shared/schemas/web_address.ts";
-import { type Api, decisionsPath } from "../../model/api.ts";
+import { decisionsPath } from "../../model/api.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
-import { toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
-import type { KnownDecision } from "../../model/finding.ts";
+import { keepDraft, keptDraft, toResource, type DecisionDraft } from "../../model/decisions/decision_index.ts";
 import { dayMs, formatOrg, toDay } from "../../model/format.ts";
-import { Button, Dialog, Problem } from "../basics.tsx";
+import type { Session } from "../../model/session.ts";
+import { Button, Dialog, Problem, SessionEnd } from "../basics.tsx";
 import { useAction } from "../hooks.ts";
 
-/** The decision to make. */
-export interface DecisionDraft {
-  readonly kind: DecisionKind;
-  readonly finding: DecidedFinding;
-  /** The decision that the new one replaces; null: none. */
-  readonly renewed: KnownDecision | null;
-}
-
 interface DecideDialogProps extends DecisionDraft {
-  readonly api: Api;
+  readonly session: Session;
   readonly orgUrl: string | null;
+  /** The person and the organization, who find the form again if the session ends. */
+  readonly owner: string;
   readonly onDecided: (decision: Decision) => void;
   readonly onClose: () => void;
 }
@@ -42,13 +36,19 @@ export const decisionTexts = {
 } as const;
 
 /** Asks for the reason and the end of a decision; what was typed stays until the gateway has taken it. */
-export function DecideDialog({ api, kind, finding, renewed, onDecided, onClose, ...shown }: DecideDialogProps) {
+export function DecideDialog({ session, kind, finding, renewed, onDecided, onClose, ...shown }: DecideDialogProps) {
+  const { api } = session;
   const own = toResource(finding);
   const { id: replaces, reason, resource: before, org_url: orgUrl = shown.orgUrl } = renewed ?? {};
   const resource = before ?? own;
   const dayIn = (days: number) => toDay(api.nowMs() + days * dayMs);
-  const [expires, setExpires] = useState(() => dayIn(presetDays[1]));
-  const [isForever, setForever] = useState(false);
+  const [first] = useState<Readonly<Record<string, string>>>(
+    shown.typed ?? { scope: before === null ? "all" : "one", reason: reason ?? "", expires: dayIn(presetDays[1]) },
+  );
+  const [typed, setTyped] = useState(first);
+  const { scope, status = "", expires = "" } = typed;
+  const isForever = typed["forever"] !== undefined;
+  useEffect(() => keepDraft(shown.owner, { kind, finding, renewed, typed }), [typed]);
   const { isBusy, problem, run } = useAction();
   const { title, button, effect } = decisionTexts[kind];
   const name = resource === own ? finding.resource_name || "this resource" : resource;
@@ -56,18 +56,15 @@ export function DecideDialog({ api, kind, finding, renewed, onDecided, onClose, 
   async function submit(event: TargetedSubmitEvent<HTMLFormElement>, close: () => void): Promise<void> {
     event.preventDefault();
     if (!event.currentTarget.reportValidity()) return;
-    const given = new FormData(event.currentTarget);
-    const textOf = (field: string) => [given.get(field)].find((value) => typeof value === "string") ?? "";
-    const status = textOf("status");
     const body = {
       kind,
       check: finding.check,
-      reason: textOf("reason").trim(),
+      reason: typed["reason"]?.trim(),
       expires: isForever ? "never" : expires,
       org_url: orgUrl && originOf(orgUrl),
       ...(replaces !== undefined && { replaces }),
       ...(status !== "" && { status }),
-      ...(textOf("scope") === "one" && { resource }),
+      ...(scope === "one" && { resource }),
     };
     const isDone = await run(button.toLowerCase(), async (signal) =>
       onDecided(await api.ask("POST", decisionsPath, decisionSchema, { signal, body })),
@@ -76,9 +73,23 @@ export function DecideDialog({ api, kind, finding, renewed, onDecided, onClose, 
   }
 
   return (
-    <Dialog titleId="decide-title" onClose={onClose}>
+    <Dialog
+      titleId="decide-title"
+      onClose={() => {
+        keptDraft.json = "";
+        onClose();
+      }}
+    >
       {(close) => (
-        <form class="stack" noValidate onSubmit={(event) => void submit(event, close)}>
+        <form
+          class="stack"
+          noValidate
+          // The form has no files, and leaves out a field that is disabled.
+          onInput={({ currentTarget }) =>
+            setTyped({ expires, ...(Object.fromEntries(new FormData(currentTarget)) as typeof typed) })
+          }
+          onSubmit={(event) => void submit(event, close)}
+        >
           <h2 id="decide-title">{title}</h2>
           <p class="strong">{`${ruleIds(finding.check)} ${checkTitle(finding.check)}`}</p>
           <p class="fine">
@@ -90,11 +101,11 @@ export function DecideDialog({ api, kind, finding, renewed, onDecided, onClose, 
             <fieldset class="stack">
               <legend class="strong">Scope</legend>
               <label class="row">
-                <input type="radio" name="scope" value="one" defaultChecked={before !== null} />
+                <input type="radio" name="scope" value="one" defaultChecked={first["scope"] === "one"} />
                 <span class="grow">{`Only ${name}`}</span>
               </label>
               <label class="row">
-                <input type="radio" name="scope" value="all" defaultChecked={before === null} />
+                <input type="radio" name="scope" value="all" defaultChecked={first["scope"] === "all"} />
                 <span class="grow">Every finding of this check</span>
               </label>
             </fieldset>
@@ -102,7 +113,7 @@ export function DecideDialog({ api, kind, finding, renewed, onDecided, onClose, 
           {kind === "attestation" && (
             <label class="stack strong">
               What you found
-              <select name="status" required>
+              <select name="status" value={status} required>
                 <option value="">Choose what you found</option>
                 <option value="PASS">Pass: the rule is met</option>
                 <option value="NOT_APPLICABLE">Not applicable here</option>
@@ -115,7 +126,7 @@ export function DecideDialog({ api, kind, finding, renewed, onDecided, onClose, 
             <textarea
               name="reason"
               rows={3}
-              defaultValue={reason ?? ""}
+              defaultValue={first["reason"]}
               required
               onInput={({ currentTarget }) =>
                 currentTarget.setCustomValidity(currentTarget.value.trim() === "" ? "Enter a reason" : "")
@@ -129,6 +140,7 @@ export function DecideDialog({ api, kind, finding, renewed, onDecided, onClose, 
             <div class="row wrap">
               <input
                 id="decide-expires"
+                name="expires"
                 type="date"
                 required
                 disabled={isForever}
@@ -136,7 +148,6 @@ export function DecideDialog({ api, kind, finding, renewed, onDecided, onClose, 
                 max="9999-12-30"
                 value={expires}
                 aria-describedby="expires-note"
-                onInput={({ currentTarget }) => setExpires(currentTarget.value)}
               />
               {presetDays.map((days) => (
                 <Button
@@ -145,22 +156,19 @@ export function DecideDialog({ api, kind, finding, renewed, onDecided, onClose, 
                   label={`${days} days`}
                   disabled={isForever}
                   aria-pressed={expires === dayIn(days)}
-                  onClick={() => setExpires(dayIn(days))}
+                  onClick={() => setTyped({ ...typed, expires: dayIn(days) })}
                 />
               ))}
             </div>
             <label class="row">
-              <input
-                type="checkbox"
-                checked={isForever}
-                onChange={({ currentTarget }) => setForever(currentTarget.checked)}
-              />
+              <input type="checkbox" name="forever" checked={isForever} />
               Never expires
             </label>
             <p id="expires-note" class="fine">
               In UTC. A decision that never expires holds until somebody withdraws it.
             </p>
           </div>
+          <SessionEnd session={session} />
           <Problem text={problem} />
           <div class="row end">
             <Button label="Cancel" onClick={close} />

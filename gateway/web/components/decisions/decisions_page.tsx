@@ -9,14 +9,12 @@ import { pageOf } from "../../../../shared/schemas/primitives.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { type Api, decisionsPath, toDecisionPath, toMonitorPath, toScanPath } from "../../model/api.ts";
 import { toVerb } from "../../model/decisions/decision_index.ts";
-import { formatDuration, formatOrg, formatTime } from "../../model/format.ts";
+import { formatDuration, formatOrg, formatTime, isolated } from "../../model/format.ts";
 import { endsSoon } from "../../model/needs_you.ts";
-import { mayDo } from "../../model/permissions.ts";
-import type { Session } from "../../model/session.ts";
+import { mayDo, type Session } from "../../model/session.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
 import { BackLink, ConfirmButton, Message, Problem, Segments } from "../basics.tsx";
-import { useAction, useList } from "../hooks.ts";
-import { useTitle } from "../tab_mark.ts";
+import { useAction, useList, useTitle } from "../hooks.ts";
 
 const maxEnded = 200;
 
@@ -112,7 +110,7 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
                   </div>
                 </td>
                 <td data-label="Decision">
-                  {`${toVerb(decision)} by ${decision.by}: `}
+                  {`${toVerb(decision)} by ${isolated(decision.by)}: `}
                   <Linked text={decision.reason} />
                 </td>
                 <td>

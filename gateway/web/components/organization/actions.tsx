@@ -1,8 +1,7 @@
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import { formatTime } from "../../model/format.ts";
-import { mayDo } from "../../model/permissions.ts";
 import { readReportFile, reportChoices, saveFile } from "../../model/report_files.ts";
-import type { Session } from "../../model/session.ts";
+import { mayDo, type Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import { toScanPath } from "../../model/api.ts";
 import { Button, ConfirmButton, Problem } from "../basics.tsx";

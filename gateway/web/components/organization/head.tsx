@@ -6,12 +6,11 @@ import { categoryNames } from "../../../../shared/severity.ts";
 import { type Api, toScanPath } from "../../model/api.ts";
 import { checkTitle, revisionText, ruleIds } from "../../model/check_catalog.ts";
 import { dayMs, formatDuration, formatTime, stateNames, toDay } from "../../model/format.ts";
-import { scannedText, type OrganizationView } from "../../model/needs_you.ts";
+import { isWatchProblem, scannedText, watchText, type OrganizationView } from "../../model/needs_you.ts";
 import { shownDays } from "../../model/organization_store.ts";
 import type { RulesView } from "../../model/route.ts";
 import type { RuleCounts, TrendDay } from "../../model/rules.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
-import { isWatchProblem, watchText } from "../../model/watch_state.ts";
 import { useLifetime } from "../hooks.ts";
 import { Trend } from "./days.tsx";
 

@@ -1,7 +1,7 @@
 import { countOf } from "../../../../shared/outcome_text.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
-import { dayMs } from "../../model/format.ts";
+import { dayMs, isolated } from "../../model/format.ts";
 import { byWhom, isWorst, movedText, remedyOf, type NewsItem } from "../../model/news.ts";
 import { Icon, Time } from "../basics.tsx";
 
@@ -32,7 +32,7 @@ export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
       <Time atMs={atMs} isClockOnly={nowMs - atMs < dayMs} />
       <span class="news-who">
         {`${movedText(item)} · ${byWhom(item)}`}
-        {change.resource.name !== "" && ` · ${change.resource.name}`}
+        {change.resource.name !== "" && ` · ${isolated(change.resource.name)}`}
         {changes.length > 1 && ` · ${countOf(changes.length, "result")} of ${countOf(rules, "rule")}`}
       </span>
       <span class="news-values">

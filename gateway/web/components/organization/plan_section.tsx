@@ -1,5 +1,5 @@
+import { vulnIdOf } from "../../../../shared/rule_names.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
-import { vulnIdOf } from "../../model/check_catalog.ts";
 import type { Plan } from "../../model/plan.ts";
 import { ruleAddress } from "../../model/route.ts";
 import type { RuleRow } from "../../model/rules.ts";

@@ -6,14 +6,14 @@ import { stateOf } from "../../../../shared/rule_result.ts";
 import type { RuleHistory } from "../../../../shared/schemas/history.ts";
 import { labelledNotes } from "../../../../shared/schemas/finding_notes.ts";
 import { checkTitle, findCheck } from "../../model/check_catalog.ts";
-import { toTerms, toVerb, type DecisionIndex } from "../../model/decisions/decision_index.ts";
+import { toTerms, toVerb, type DecisionDraft, type DecisionIndex } from "../../model/decisions/decision_index.ts";
 import type { Finding } from "../../model/finding.ts";
-import { formatVerdict, stateNames } from "../../model/format.ts";
+import { formatVerdict, isolated, stateNames } from "../../model/format.ts";
 import { byWhom, toNews } from "../../model/news.ts";
 import type { OpenOrganization } from "../../model/organization_store.ts";
 import { passingDays, type RuleRow } from "../../model/rules.ts";
 import { Button, CopyButton, StateMark, Time } from "../basics.tsx";
-import { decisionTexts, type DecisionDraft } from "../decisions/decide_dialog.tsx";
+import { decisionTexts } from "../decisions/decide_dialog.tsx";
 import { useLifetime } from "../hooks.ts";
 import { Days, sinceText } from "./days.tsx";
 
@@ -89,7 +89,9 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
                 <Time atMs={item.atMs} />
                 {` · ${formatVerdict(item.change.to)} · ${byWhom(item)}`}
                 <span class="fine">
-                  {[item.change.actual.slice(0, 300), alsoText(item.change)].map((text) => text && ` · ${text}`)}
+                  {[item.change.actual.slice(0, 300), alsoText(item.change)].map(
+                    (text) => text && ` · ${isolated(text)}`,
+                  )}
                 </span>
               </li>
             ))}
@@ -117,6 +119,8 @@ function FindingLine({ finding, decisions, onDecide }: FindingLineProps) {
   const kind = isFailing ? "waiver" : "attestation";
   const renewed = decision?.kind === kind ? decision : null;
   const label = renewed === null ? `${decisionTexts[kind].button}…` : "Renew…";
+  // A list of buttons names each one's finding, too.
+  const named = { label, "aria-label": `${label} ${name}` };
   // Leaves out what a file decides, which is renewed there.
   const isOpen = renewed === null ? isFailing || decision === null : renewed.id !== undefined;
   return (
@@ -150,7 +154,7 @@ function FindingLine({ finding, decisions, onDecide }: FindingLineProps) {
       )}
       <div class="row wrap">
         {onDecide !== undefined && isOpen && (isFailing || finding.status === "MANUAL") && (
-          <Button look="small" label={label} onClick={() => onDecide({ kind, finding, renewed })} />
+          <Button look="small" {...named} onClick={() => onDecide({ kind, finding, renewed })} />
         )}
         {decision?.id !== undefined && (
           <a class="button small" href="#/decisions">
@@ -159,8 +163,9 @@ function FindingLine({ finding, decisions, onDecide }: FindingLineProps) {
         )}
         <CopyButton label="Copy link" getText={() => location.href} />
         <span class="fine">
-          {[finding.resource_type, finding.resource_id, read_from]
-            .filter((part) => part !== null && part !== "")
+          {[finding.resource_type, finding.resource_id, read_from ?? ""]
+            .filter((part) => part !== "")
+            .map(isolated)
             .join(" · ")}
         </span>
       </div>

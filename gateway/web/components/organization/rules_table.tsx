@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { isDay } from "../../../../shared/decisions/expiry.ts";
+import { vulnIdOf } from "../../../../shared/rule_names.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
-import { checkTitle, vulnIdOf } from "../../model/check_catalog.ts";
+import { checkTitle } from "../../model/check_catalog.ts";
 import { dayMs, stateNames, toDay, type ShownState } from "../../model/format.ts";
 import { shownDays } from "../../model/organization_store.ts";
 import type { RulesView } from "../../model/route.ts";
@@ -58,9 +59,7 @@ export function RulesTable(props: RulesTableProps) {
               ? isTooOld
                 ? `The page knows the last ${shownDays} days only`
                 : "No scan or monitor evaluated the rules then"
-              : compared.size === 0
-                ? "No rule differs now"
-                : `${compared.size} ${compared.size === 1 ? "rule differs" : "rules differ"} now`}
+              : `${compared.size || "No"} ${compared.size === 1 ? "rule differs" : "rules differ"} now`}
           </p>
         )}
       </header>
@@ -80,16 +79,13 @@ type RuleLineProps = RulesTableProps & { readonly rule: RuleRow; readonly other:
 function RuleLine(props: RuleLineProps) {
   const { rule, other, view, change, now } = props;
   const { check, state, severity, findings, deciding, history } = rule;
-  const isLinked = view.rule === check;
-  const [isOpen, setOpen] = useState(isLinked);
+  const isOpen = view.rule === check;
   const row = useRef<HTMLDetailsElement>(null);
   const { isRead } = props.store;
   useEffect(() => {
-    if (!isLinked) return;
-    setOpen(true);
     // The order is another one when the findings are read.
-    row.current?.scrollIntoView({ block: "nearest" });
-  }, [isLinked, isRead]);
+    if (isOpen) row.current?.scrollIntoView({ block: "nearest" });
+  }, [isOpen, isRead]);
   const isStrong = state === "fail" && severity === "high" && !rule.isWaived;
   return (
     <details
@@ -98,10 +94,7 @@ function RuleLine(props: RuleLineProps) {
       name="rule"
       open={isOpen}
       onToggle={({ currentTarget: { open } }) => {
-        if (open === isOpen) return;
-        setOpen(open);
-        if (open) change({ rule: check });
-        else if (view.rule === check) change({ rule: null });
+        if (open !== isOpen) change({ rule: open ? check : null });
       }}
     >
       <summary>
@@ -118,7 +111,7 @@ function RuleLine(props: RuleLineProps) {
           {other !== null && <span class="badge">{`now ${stateNames[other]}`}</span>}
         </span>
         <span class="rule-count fine">{deciding > 0 ? `${deciding} of ${findings.length}` : ""}</span>
-        <Days days={history?.days ?? []} />
+        {history === null ? <span class="days" /> : <Days days={history.days} />}
         <span class="rule-since fine one-line">{sinceText(rule, now)}</span>
         <Icon name="chevron" />
       </summary>

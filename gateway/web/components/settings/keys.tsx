@@ -8,10 +8,8 @@ import {
   type Scope,
 } from "../../../../shared/schemas/team.ts";
 import { permissions } from "../../../auth/permissions.ts";
-import type { Api } from "../../model/api.ts";
-import { dayMs } from "../../model/format.ts";
-import { mayDo } from "../../model/permissions.ts";
-import type { Session } from "../../model/session.ts";
+import { dayMs, isolated } from "../../model/format.ts";
+import { mayDo, type Session } from "../../model/session.ts";
 import { Button, ConfirmButton, CopyButton, Time } from "../basics.tsx";
 import { AddForm, EditedList, useEditedList } from "./edited_list.tsx";
 
@@ -29,18 +27,66 @@ export function Keys({ session: { api, caller } }: { readonly session: Session }
   const list = useEditedList(useCallback((signal) => api.list(keysPath, apiKeySchema, { signal }), [api]));
   const { isBusy, run } = list;
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
+  const [chosen, setChosen] = useState<readonly Scope[]>(scopes.filter((scope) => scope !== "admin"));
+  const [days, setDays] = useState<string>("90");
   const nowMs = api.nowMs();
+
+  const create = (name: string) =>
+    run("create the key", async (signal) => {
+      const expires_at = days === "0" ? null : new Date(api.nowMs() + Number(days) * dayMs).toISOString();
+      const body = { name, scopes: chosen, expires_at };
+      setCreated(await api.ask("POST", keysPath, createdApiKeySchema, { signal, body }));
+      return `The key ${isolated(name)} was created`;
+    });
 
   const revoke = ({ id, name }: ApiKey) =>
     run("revoke the key", async (signal) => {
       await api.send("DELETE", `${keysPath}/${encodeURIComponent(id)}`, { signal });
       if (created?.id === id) setCreated(null);
-      return `The key ${name} was revoked`;
+      return `The key ${isolated(name)} was revoked`;
     });
 
   return (
     <>
-      {mayDo(caller, "appoint") && <KeyForm api={api} list={list} onCreated={setCreated} />}
+      {mayDo(caller, "appoint") && (
+        <AddForm
+          label="Create an API key"
+          field={{ label: "Name", maxLength: 200, placeholder: "what it is for" }}
+          button="Create key"
+          isDisabled={isBusy || chosen.length === 0}
+          add={create}
+          choice={
+            <label class="stack">
+              Expires
+              <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
+                {lifetimes.map(([value, label]) => (
+                  <option key={value} value={value}>
+                    {label}
+                  </option>
+                ))}
+              </select>
+            </label>
+          }
+        >
+          <fieldset>
+            <legend>Scopes</legend>
+            {scopes.map((scope) => (
+              <label key={scope} class="row">
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(scope)}
+                  onChange={({ currentTarget }) =>
+                    setChosen(scopes.filter((each) => (each === scope ? currentTarget.checked : chosen.includes(each))))
+                  }
+                />
+                <span>
+                  <strong>{scope}</strong> <span class="fine">{scopeText(scope)}</span>
+                </span>
+              </label>
+            ))}
+          </fieldset>
+        </AddForm>
+      )}
       {created !== null && (
         <div class="notice row wrap" role="group" aria-label={`The key ${created.name}`}>
           <strong>Copy the key now: it is not shown again.</strong>
@@ -96,65 +142,6 @@ function endOf({ revoked_at: revokedAt, expires_at: expiresAt }: ApiKey, nowMs: 
   const atMs = Date.parse(expiresAt);
   const isOver = atMs <= nowMs;
   return { isOver, isSoon: atMs - nowMs < 14 * dayMs, words: isOver ? "expired " : "expires ", atMs };
-}
-
-interface KeyFormProps {
-  readonly api: Api;
-  readonly list: ReturnType<typeof useEditedList<ApiKey>>;
-  readonly onCreated: (key: CreatedApiKey) => void;
-}
-
-function KeyForm({ api, list: { isBusy, run }, onCreated }: KeyFormProps) {
-  const [chosen, setChosen] = useState<readonly Scope[]>(scopes.filter((scope) => scope !== "admin"));
-  const [days, setDays] = useState<string>("90");
-
-  const create = (name: string) =>
-    run("create the key", async (signal) => {
-      const expires_at = days === "0" ? null : new Date(api.nowMs() + Number(days) * dayMs).toISOString();
-      const body = { name, scopes: chosen, expires_at };
-      onCreated(await api.ask("POST", keysPath, createdApiKeySchema, { signal, body }));
-      return `The key ${name} was created`;
-    });
-
-  return (
-    <AddForm
-      label="Create an API key"
-      field={{ label: "Name", maxLength: 200, placeholder: "what it is for" }}
-      button="Create key"
-      isDisabled={isBusy || chosen.length === 0}
-      add={create}
-      choice={
-        <label class="stack">
-          Expires
-          <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
-            {lifetimes.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-      }
-    >
-      <fieldset>
-        <legend>Scopes</legend>
-        {scopes.map((scope) => (
-          <label key={scope} class="row">
-            <input
-              type="checkbox"
-              checked={chosen.includes(scope)}
-              onChange={({ currentTarget }) =>
-                setChosen(scopes.filter((each) => (each === scope ? currentTarget.checked : chosen.includes(each))))
-              }
-            />
-            <span>
-              <strong>{scope}</strong> <span class="fine">{scopeText(scope)}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
-    </AddForm>
-  );
 }
 
 /** The purpose of the scope, from the table that the gateway goes by. */

@@ -1,12 +1,9 @@
 import { useCallback, useState } from "preact/hooks";
 import { memberSchema, roleSchema, type Member, type Role } from "../../../../shared/schemas/team.ts";
-import { mayDo } from "../../model/permissions.ts";
-import type { Api } from "../../model/api.ts";
-import type { Session } from "../../model/session.ts";
+import { isolated } from "../../model/format.ts";
+import { mayDo, type Session } from "../../model/session.ts";
 import { Button, ConfirmButton, Time } from "../basics.tsx";
 import { AddForm, EditedList, useEditedList } from "./edited_list.tsx";
-
-type MemberList = ReturnType<typeof useEditedList<Member>>;
 
 const membersPath = "api/v1/members";
 const pathOf = (sub: string) => `${membersPath}/${encodeURIComponent(sub)}`;
@@ -21,6 +18,7 @@ const roleTexts: Readonly<Record<Role, string>> = {
 export function Members({ session: { api, caller } }: { readonly session: Session }) {
   const list = useEditedList(useCallback((signal) => api.list(membersPath, memberSchema, { signal }), [api]));
   const { isBusy, run } = list;
+  const [newRole, setNewRole] = useState<Role>("viewer");
   const admins = list.items?.filter(({ role }) => role === "admin").length;
   const mayAppoint = mayDo(caller, "appoint");
 
@@ -34,7 +32,7 @@ export function Members({ session: { api, caller } }: { readonly session: Sessio
   const save = (sub: string, role: Role) =>
     run("change the role", async (signal) => {
       await api.send("PATCH", pathOf(sub), { signal, body: { role } });
-      return `${sub} is ${role} now`;
+      return `${isolated(sub)} is ${role} now`;
     });
   const remove = (sub: string) =>
     run("remove the member", async (signal) => {
@@ -44,7 +42,30 @@ export function Members({ session: { api, caller } }: { readonly session: Sessio
 
   return (
     <>
-      {mayAppoint && <MemberForm api={api} list={list} />}
+      {mayAppoint && (
+        <AddForm
+          label="Add a member"
+          field={{ label: "Subject", maxLength: 255 }}
+          button="Add member"
+          isDisabled={isBusy}
+          add={(sub) =>
+            run("add the member", async (signal) => {
+              await api.send("POST", membersPath, { signal, body: { sub, role: newRole } });
+              return `Added ${isolated(sub)} as ${newRole}`;
+            })
+          }
+          choice={
+            <label class="stack">
+              Role
+              <RoleSelect value={newRole} setValue={setNewRole} />
+            </label>
+          }
+        >
+          <p class="fine">
+            The subject is the <code>sub</code> claim of the person’s tokens, as your issuer sends it.
+          </p>
+        </AddForm>
+      )}
       <EditedList
         label="Members"
         list={list}
@@ -85,42 +106,9 @@ export function Members({ session: { api, caller } }: { readonly session: Sessio
   );
 }
 
-function MemberForm({ api, list: { isBusy, run } }: { readonly api: Api; readonly list: MemberList }) {
-  const [role, setRole] = useState<Role>("viewer");
-  return (
-    <AddForm
-      label="Add a member"
-      field={{ label: "Subject", maxLength: 255 }}
-      button="Add member"
-      isDisabled={isBusy}
-      add={(sub) =>
-        run("add the member", async (signal) => {
-          await api.send("POST", membersPath, { signal, body: { sub, role } });
-          return `Added ${sub} as ${role}`;
-        })
-      }
-      choice={
-        <label class="stack">
-          Role
-          <RoleSelect value={role} setValue={setRole} />
-        </label>
-      }
-    >
-      <p class="fine">
-        The subject is the <code>sub</code> claim of the person’s tokens, as your issuer sends it.
-      </p>
-    </AddForm>
-  );
-}
-
-interface MemberRoleProps {
-  readonly member: Member;
-  readonly isBusy: boolean;
-  readonly save: (role: Role) => void;
-}
-
 /** A role that is saved by a button: with the keyboard a list changes with each arrow. */
-function MemberRole({ member, isBusy, save }: MemberRoleProps) {
+function MemberRole(props: { readonly member: Member; readonly isBusy: boolean; readonly save: (role: Role) => void }) {
+  const { member, isBusy, save } = props;
   const [role, setRole] = useState(member.role);
   return (
     <>

@@ -1,7 +1,6 @@
-import { mayDo } from "../../model/permissions.ts";
-import type { Session } from "../../model/session.ts";
+import { mayDo, type Session } from "../../model/session.ts";
 import { BackLink, MissingPage } from "../basics.tsx";
-import { useTitle } from "../tab_mark.ts";
+import { useTitle } from "../hooks.ts";
 import { Keys } from "./keys.tsx";
 import { Members } from "./members.tsx";
 

@@ -1,8 +1,10 @@
 import { isExpired } from "../../../../shared/decisions/expiry.ts";
 import { createDecisionFinder } from "../../../../shared/decisions/decision_finder.ts";
-import type { Decision } from "../../../../shared/schemas/decision.ts";
+import { parseJsonObject } from "../../../../shared/json.ts";
+import type { Decision, DecisionKind } from "../../../../shared/schemas/decision.ts";
 import { originOf } from "../../../../shared/schemas/web_address.ts";
 import type { Finding, KnownDecision } from "../finding.ts";
+import { isolated } from "../format.ts";
 
 /** Fields by which a decision is found. */
 export type DecidedFinding = Pick<Finding, "check" | "status" | "resource_id" | "resource_name">;
@@ -61,5 +63,29 @@ export function toVerb({ kind, status }: Pick<Decision, "kind" | "status">): str
 /** `by ada until 2027-01-31: why`, or `by ada (file), never expires: why`; the reason alone where nobody is named. */
 export function toTerms({ id, by, expires, reason }: KnownDecision): string {
   if (by === null) return reason;
-  return `by ${by}${id === undefined ? " (file)" : ""}${expires === null ? ", never expires" : ` until ${expires}`}: ${reason}`;
+  return `by ${isolated(by)}${id === undefined ? " (file)" : ""}${expires === null ? ", never expires" : ` until ${expires}`}: ${reason}`;
+}
+
+/** The decision to make. */
+export interface DecisionDraft {
+  readonly kind: DecisionKind;
+  readonly finding: DecidedFinding;
+  /** The decision that the new one replaces; null: none. */
+  readonly renewed: KnownDecision | null;
+  /** The fields of the form, for one that is open again. */
+  readonly typed?: Readonly<Record<string, string>>;
+}
+
+/** The form that is open, for the case that its session ends: JSON, because a sign-in at the issuer leaves the page; or empty. */
+export const keptDraft = { json: "" };
+
+/** Only the owner finds it again. */
+export function keepDraft(owner: string, draft: DecisionDraft): void {
+  keptDraft.json = JSON.stringify({ owner, draft });
+}
+
+export function findDraft(owner: string): DecisionDraft | null {
+  const form = parseJsonObject(keptDraft.json);
+  // Only this page writes it.
+  return form?.["owner"] === owner ? (form["draft"] as DecisionDraft) : null;
 }

@@ -1,9 +1,33 @@
 import * as oauth from "oauth4webapi";
-import { keepPending, type PendingSignIn } from "./pending.ts";
+import * as v from "valibot";
+import { parseJsonObject } from "../../../../shared/json.ts";
+import { keptDraft } from "../decisions/decision_index.ts";
 import { SignInError, type Provider } from "./provider.ts";
 import { describe, toTokenSet, type TokenSet } from "./tokens.ts";
 
 /** Authorization code with PKCE, https://www.rfc-editor.org/rfc/rfc9700#section-2.1: by the whole page, or in a frame of it. */
+
+const pendingSchema = v.object({
+  state: v.string(),
+  nonce: v.string(),
+  verifier: v.string(),
+  /** The fragment that was open. */
+  returnTo: v.string(),
+  /** Null: the person's first. */
+  tenantId: v.nullable(v.string()),
+  /** The form that was open, see `keptDraft`. */
+  draft: v.string(),
+});
+
+/** A sign-in that is under way at the issuer: what the answer is checked against, and where to go on afterwards. */
+export type PendingSignIn = Readonly<v.InferOutput<typeof pendingSchema>>;
+
+/**
+ * The only thing that is ever in storage, and only while this tab is at the issuer: the page is gone in the meantime, so memory
+ * is not enough. Session storage belongs to one tab and ends with it; without the code that only this tab's address
+ * receives, what is in it opens nothing. Tokens are never there.
+ */
+const storageKey = "scanstream.sign_in";
 
 interface SignInRequest extends Pick<PendingSignIn, "returnTo" | "tenantId"> {
   /** `login`: also somebody who is signed in at the issuer is asked who they are. */
@@ -14,8 +38,19 @@ interface SignInRequest extends Pick<PendingSignIn, "returnTo" | "tenantId"> {
 export async function beginSignIn(provider: Provider, { prompt, ...rest }: SignInRequest): Promise<void> {
   const secrets = newSecrets();
   const address = await toAddress(provider, secrets, prompt);
-  keepPending({ ...secrets, ...rest });
+  sessionStorage.setItem(
+    storageKey,
+    JSON.stringify({ ...secrets, ...rest, draft: keptDraft.json } satisfies PendingSignIn),
+  );
   location.assign(address);
+}
+
+/** Removes it: an answer is for one use. Null: this tab has begun no sign-in. */
+export function takePending(): PendingSignIn | null {
+  const text = sessionStorage.getItem(storageKey) ?? "";
+  sessionStorage.removeItem(storageKey);
+  const result = v.safeParse(pendingSchema, parseJsonObject(text));
+  return result.success ? result.output : null;
 }
 
 /** Redeems what the issuer has sent the page back with. Rejects with `SignInError`. */

@@ -1,7 +1,7 @@
 import { GatewayRefusal } from "../../../../shared/http_refusal.ts";
+import { keptDraft } from "../decisions/decision_index.ts";
 import { openSession, type Session } from "../session.ts";
-import { finishSignIn } from "./authorization.ts";
-import { takePending } from "./pending.ts";
+import { finishSignIn, takePending } from "./authorization.ts";
 import { SignInError, type Provider } from "./provider.ts";
 import { keepTokens } from "./token_keeper.ts";
 import { explainRefusal, explainToken } from "./tokens.ts";
@@ -19,6 +19,7 @@ export async function openIssuerSession(
   { onExpired, onChange }: Readonly<Record<"onExpired" | "onChange", () => void>>,
 ): Promise<Session> {
   const pending = takePending();
+  if (pending !== null) keptDraft.json = pending.draft;
   // Neither a reload nor the history may bring it again.
   history.replaceState(null, "", new URL(`.${pending?.returnTo ?? ""}`, document.baseURI));
   if (provider === null) throw new SignInError("try_again", "The issuer cannot be reached");
