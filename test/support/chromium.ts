@@ -22,6 +22,8 @@ async function start(): Promise<Browser> {
       "--disable-gpu",
       "--disable-quic",
       "--no-first-run",
+      // Starts no process for a page that nobody has opened yet.
+      "--renderer-process-limit=1",
     ],
   });
   const close = async () => void (await Promise.all(browser.contexts().map((context) => context.close())));

@@ -140,10 +140,11 @@ test("live, delayed, without reports and blind are told apart in the row", async
     ["delayed", { last_look_at: lateAt }, /^not live: the monitor is .* behind the org$/],
     ["stale", {}, /^not watched for /],
     ["blind", unreadable, /log cannot be read/],
-    ["stopped", { status: "stopped" }, /^not watched: the monitor stopped/],
+    ["stopped", { status: "stopped" }, /multifactor.* · not watched: the monitor stopped/],
   ] as const;
   for (const [name, fields] of states) {
     const monitor = await tenant.producer.follow({ org_url: `https://${name}.okta.com` });
+    if (name === "stopped") await monitor.store([breakMfa()]);
     await monitor.update(fields);
     if (name === "stale") await gateway.silenceMonitor(tenant, monitor.id);
   }
