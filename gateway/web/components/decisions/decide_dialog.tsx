@@ -48,7 +48,7 @@ export function DecideDialog({ session, kind, finding, renewed, onDecided, onClo
   const [typed, setTyped] = useState(first);
   const { scope, status = "", expires = "" } = typed;
   const isForever = typed["forever"] !== undefined;
-  useEffect(() => keepDraft(shown.owner, { kind, finding, renewed, typed }), [typed]);
+  useEffect(() => keepDraft(shown.owner, { kind, finding, renewed, typed }));
   const { isBusy, problem, run } = useAction();
   const { title, button, effect } = decisionTexts[kind];
   const name = resource === own ? finding.resource_name || "this resource" : resource;
