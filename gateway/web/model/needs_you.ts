@@ -121,7 +121,7 @@ export function toAttention(
 export type WatchState = "live" | "starting" | "delayed" | "stale" | "blind" | "stopped" | "ended" | "unknown";
 
 /** The worst of what holds, so that nothing looks better than it is. */
-export function watchStateOf(monitor: Monitor, nowMs: number): WatchState {
+function watchStateOf(monitor: Monitor, nowMs: number): WatchState {
   const { status, log_status: logStatus, lag_seconds: lagSeconds } = monitor;
   if (status === "ended" || status === "stopped") return status;
   const boundMs = longestSilenceMs(monitor.interval_seconds);
