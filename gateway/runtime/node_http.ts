@@ -118,18 +118,18 @@ async function listenAlone(
 /** Sockets with a response under way: another one would be read as part of it. */
 const answering = new WeakSet<Duplex>();
 
-function watchAnswer(this: Server, { socket }: IncomingMessage, response: ServerResponse): void {
+function watchAnswer(this: Server, request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
   answering.add(socket);
   // Its next request would find the connection closed.
   if (!this.listening) response.shouldKeepAlive = false;
-  response.once("close", forgetAnswer);
-}
-
-function forgetAnswer(this: ServerResponse): void {
-  const { complete, destroyed, socket } = this.req;
-  answering.delete(socket);
-  // Nothing reads the rest of a body that was read in part. The client has time to read why it was refused.
-  if (destroyed && !complete) setTimeout(() => socket.destroy(), 500);
+  response.once("close", () => {
+    answering.delete(socket);
+    // Nothing reads the rest of a body that was read in part. The client has time to read why it was refused.
+    if (!request.complete && (request.destroyed || request.readableFlowing !== true)) {
+      setTimeout(() => socket.destroy(), 500);
+    }
+  });
 }
 
 const methods = "GET, HEAD, POST, PATCH, PUT, DELETE";

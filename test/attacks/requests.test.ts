@@ -38,6 +38,15 @@ test("behind a body that was refused, and arrives slowly, the connection's next 
   expect((await socket.toArray()).join("").match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401", "HTTP/1.1 200"]);
 });
 
+test("the connection of a body that is refused after a part of it was read is closed", async () => {
+  const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1").resume();
+  // It may find the connection reset, which is an error too.
+  const closed = new Promise((done) => socket.on("error", () => {}).on("close", done));
+  socket.write(`POST /api/v1/scans HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.acme.token}\r\n`);
+  socket.write(`transfer-encoding: chunked\r\n\r\n1000000\r\n${"x".repeat(2_000_000)}`);
+  await closed;
+});
+
 test("a load balancer that asks in HTTP/1.0, without a Host header, is answered", async () => {
   for (const url of [`${gateway.url}/healthz`, gateway.gateway.metricsUrl ?? ""]) {
     expect(await exchange(`GET ${new URL(url).pathname} HTTP/1.0\r\n\r\n`, url)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
