@@ -61,12 +61,7 @@ const mistakes: readonly (readonly [what: string, getChannels: unknown, status: 
   ["throws a text", () => Promise.reject("no such row"), 500, /threw no such row: expected an Error/],
   ["returns nothing", () => undefined, 500, /getChannels of the feature .* returned nothing: expected a list/],
   ["returns a malformed channel", () => ["broken:x"], 403, /getChannels of the feature .* the name has 2 parts/],
-  [
-    "returns another tenant's channel",
-    () => [makeChannelName("broken", otherTenantId, id)],
-    403,
-    /getChannels of the feature .* it is of another tenant than the caller/,
-  ],
+  ["returns another's channel", () => [makeChannelName("broken", otherTenantId, id)], 403, /is of another tenant/],
   [
     "returns more channels than a stream has",
     ({ principal }: ChannelsRequest) =>
@@ -189,23 +184,18 @@ test("features that do not fit together are an error that names both", async () 
 });
 
 const whole = { features: [healthy], database, broker: memory() };
+const nowhere = postgres({ url: "postgres://a:b@127.0.0.1:9/x" });
 const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   [() => createGateway({ ...whole, streamTokenSecrt: "x" } as never), /did you mean "streamTokenSecret"\?/],
   [() => createGateway({ ...whole, streamTokenSecret: "short" }), /streamTokenSecret: expected 32 random bytes/],
   [() => createGateway({ ...whole, auth: { issuer: "x", audience: "api" } } as never), /auth: expected url or jwks/],
   [() => createGateway(undefined as never), /Cannot call createGateway: the options: is required/],
-  [
-    async () => serve(await createGateway(whole), { port: 70_000 }),
-    /Cannot call serve: port: expected a port from 0 to 65535/,
-  ],
+  [async () => serve(await createGateway(whole), { port: 70_000 }), /serve: port: expected a port from 0 to 65535/],
   [() => openTestDatabase({ features: [healthy, healthy] }), /two of them have the channel prefix "healthy"/],
   [() => createGateway({ ...whole, bounds: { maxStreams: 0 } }), /bounds\.maxStreams: expected a number above 0/],
   [() => postgres({ url: "mysql://a:b@127.0.0.1/x" }), /url: expected postgres:\/\/user:password@host\/database$/],
   [() => migrate({ database: pglite() } as never), /Cannot call migrate: features: is required/],
-  [
-    () => migrate({ database: postgres({ url: "postgres://a:b@127.0.0.1:9/x" }), features: [] }),
-    /the database cannot be reached: check its host/,
-  ],
+  [() => migrate({ database: nowhere, features: [] }), /the database cannot be reached: check its host/],
   [() => defineFeature({ prefix: "My jobs" }), /prefix "My jobs" is not valid/],
   [() => defineFeature({ prefix: "2fa" }), /prefix "2fa" is not valid: its terminal event has to begin with a letter/],
   [() => defineFeature({ prefix: "a", tables: [{} as never] }), /tables\.0: expected a pgTable/],
