@@ -1,23 +1,10 @@
 import { countOf } from "./outcome_text.ts";
 import type { CheckResult, Finding } from "./report.ts";
-import { decidingFindings, stateOf } from "./rule_result.ts";
 
 /** The changes that close failing findings: one order, one numbering and one wording for every screen, page and file. */
 
 /** A finding that fails and decides the result of its rule. A waived one is closed already: it counts nowhere. */
 export type Failure = Pick<CheckResult, "check" | "vuln_id" | "severity"> & Pick<Finding, "waived" | "cause">;
-
-/** The findings that fail and decide the results of their rules. */
-export function rankableFailures(results: readonly CheckResult[]) {
-  return results
-    .filter((result) => stateOf(result) === "fail")
-    .flatMap((result) => {
-      const { check, vuln_id, severity, findings } = result;
-      return decidingFindings(findings).map((finding) => {
-        return { check, vuln_id, severity, waived: finding.waived, cause: finding.cause, result, finding };
-      });
-    });
-}
 
 /** Checks that several changes close, and only all of them: their numbers, in order. */
 interface Together {

@@ -1,5 +1,3 @@
-import { actorText } from "./actor.ts";
-import { countOf } from "./outcome_text.ts";
 import type { Change } from "./schemas/change.ts";
 import type { OwnDecisions } from "./schemas/finding.ts";
 
@@ -18,18 +16,6 @@ function keyOf({ explained_by: events, cause, seen_at: seenAt }: Explained): str
     ? null
     : [seenAt, ...ids.toSorted()].join(" ");
 }
-
-/** `1 change to zone "Offices" by Alex Admin (alex@acme.com) changed 7 results`. */
-export function groupText(group: readonly Explained[]): string {
-  const events = group[0]?.explained_by ?? [];
-  const [object, ...others] = objectsOf(events);
-  const more = others.length === 0 ? "" : ` and ${countOf(others.length, "other object")}`;
-  const about = object === undefined ? "" : ` to ${object}${more}`;
-  const who = [...new Set(events.map(({ actor }) => actorText(actor) ?? unknownActor))].join(", ");
-  return `${countOf(events.length, "change")}${about} by ${who} changed ${countOf(group.length, "result")}`;
-}
-
-export const unknownActor = "an unknown actor";
 
 const maxAlso = 3;
 

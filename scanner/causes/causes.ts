@@ -1,5 +1,6 @@
-import { rankableFailures, joinChanges, rankCauses } from "../../shared/causes.ts";
+import { joinChanges, rankCauses } from "../../shared/causes.ts";
 import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
+import { decidingFindings, stateOf } from "../../shared/rule_result.ts";
 import { catalog } from "../catalog/catalog.ts";
 import type { CauseObject } from "../checks/evaluating/finding_drafts.ts";
 import { sha256 } from "../digest.ts";
@@ -8,6 +9,18 @@ import { looserLimitText } from "../own_limits.ts";
 import { isDeparture } from "../org_policy/document.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { changeableObjects, type ChangeableObject } from "./cause_objects.ts";
+
+/** The findings that fail and decide the results of their rules. */
+export function rankableFailures(results: readonly CheckResult[]) {
+  return results
+    .filter((result) => stateOf(result) === "fail")
+    .flatMap((result) => {
+      const { check, vuln_id, severity, findings } = result;
+      return decidingFindings(findings).map((finding) => {
+        return { check, vuln_id, severity, waived: finding.waived, cause: finding.cause, result, finding };
+      });
+    });
+}
 
 /** The objects whose change closes failing findings that nobody waived, as `rankCauses` orders them. */
 export function causesOf(results: readonly CheckResult[], artifacts: CollectedArtifacts): readonly Cause[] {

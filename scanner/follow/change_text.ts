@@ -8,14 +8,7 @@ import { shorten, toPrintableJson } from "../../shared/text.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { StigRule } from "../catalog/catalog.ts";
 import { isUnreadable } from "../../shared/history/observation.ts";
-import {
-  alsoText,
-  decisionText,
-  orgPolicyText,
-  groupChanges,
-  groupText,
-  unknownActor,
-} from "../../shared/change_groups.ts";
+import { alsoText, decisionText, groupChanges, objectsOf, orgPolicyText } from "../../shared/change_groups.ts";
 import type { WatchLine } from "../../shared/schemas/history.ts";
 import type { ChangeLine, Verdict } from "./changes.ts";
 
@@ -62,6 +55,18 @@ function groupTexts(group: readonly ChangeLine[], options: TextOptions): readonl
     ...group.map((line) => `  ${changeText(line, options)}`),
   ];
 }
+
+/** `1 change to zone "Offices" by Alex Admin (alex@acme.com) changed 7 results`. */
+function groupText(group: readonly ChangeLine[]): string {
+  const events = group[0]?.explained_by ?? [];
+  const [object, ...others] = objectsOf(events);
+  const more = others.length === 0 ? "" : ` and ${countOf(others.length, "other object")}`;
+  const about = object === undefined ? "" : ` to ${object}${more}`;
+  const who = [...new Set(events.map(({ actor }) => actorText(actor) ?? unknownActor))].join(", ");
+  return `${countOf(events.length, "change")}${about} by ${who} changed ${countOf(group.length, "result")}`;
+}
+
+const unknownActor = "an unknown actor";
 
 function startText(starts: readonly ChangeLine[]): string {
   const counts = countStates(starts.flatMap(({ to }) => (to === null ? [] : [to])));

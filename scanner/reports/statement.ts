@@ -1,9 +1,10 @@
-import { causesHeadline, closesText, rankableFailures, rankCauses } from "../../shared/causes.ts";
+import { causesHeadline, closesText, rankCauses } from "../../shared/causes.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates, isWaived, ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { categoryNames, severities } from "../../shared/severity.ts";
 import { catalog, revisionName } from "../catalog/catalog.ts";
+import { rankableFailures } from "../causes/causes.ts";
 import { limitsText } from "../own_limits.ts";
 import { idsOf, type RenderOptions } from "./report_format.ts";
 import { openFailuresOf, worstFirst } from "./result_text.ts";

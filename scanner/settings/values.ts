@@ -3,7 +3,7 @@ import { endOfExpiry } from "../../shared/decisions/expiry.ts";
 import { InvalidSetting } from "../../shared/environment_reader.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import type { Severity } from "../../shared/report.ts";
-import { type RuleState, parseStates, stateWords } from "../../shared/rule_result.ts";
+import { type RuleState, ruleStates } from "../../shared/rule_result.ts";
 import { parseSeverity, severityWords } from "../../shared/severity.ts";
 
 /** Parsers of single settings. Each throws `InvalidSetting` with what is wrong and what is expected, never with the value. */
@@ -114,10 +114,16 @@ export function parseSeverities(levels: readonly string[]): readonly Severity[] 
   throw new InvalidSetting(`${quoted(levels)}: expected one or more of ${severityWords}`);
 }
 
+/** `fail,n/a` as states, in any case. */
 export function parseStatuses(names: readonly string[]): readonly RuleState[] {
-  const states = parseStates(names.join(","));
-  if (states !== null) return states;
-  throw new InvalidSetting(`${quoted(names)}: expected ${stateWords}`);
+  const states = names.map((name) => {
+    const word = name.toLowerCase();
+    return word === "n/a" ? "not_applicable" : ruleStates.find((state) => state === word);
+  });
+  if (names.length > 0 && states.every((state) => state !== undefined)) return [...new Set(states)];
+  throw new InvalidSetting(
+    `${quoted(names)}: expected one or more of pass, fail, manual, not_applicable (or n/a), separated by commas`,
+  );
 }
 
 export function requireNames(names: readonly string[]): readonly string[] {
