@@ -224,7 +224,7 @@ describe("a follower", () => {
   });
 
   it("names who switched off a zone that the rules of an app's policy name", async () => {
-    const { org, follower } = await startFollower({}, { profile: { name: "typical" } });
+    const { org, follower } = await startFollower();
     org.change("zone-off");
     const zones = "application_authentication_policy_network_zone_enforced";
     const lines = (await follower.after()).lines.filter(({ check }) => check === zones);
