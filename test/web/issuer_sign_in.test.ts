@@ -161,7 +161,6 @@ test.concurrent.for([
   await expect.poll(() => streams() - before.streams).toBeGreaterThanOrEqual(2);
   await page.untilConnection("live");
   await expectNothingStored(page);
-  // The frame is gone when it has done its work.
   await expect.poll(() => page.locator("iframe").count()).toBe(0);
   expect(requestUrls.some((url) => url.includes("prompt=none"))).toBe(renewing === stage);
 });

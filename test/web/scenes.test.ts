@@ -126,6 +126,7 @@ async function expectFitting(page: Page): Promise<void> {
 /** Runs in the page. */
 function lookAround() {
   const all = [...document.querySelectorAll("*")];
+  const drawn = all.filter((element) => !element.matches(".visually-hidden"));
   const named = (elements: readonly Element[]) => elements.map(({ outerHTML }) => outerHTML.slice(0, 200));
   // The page's own, which names nothing.
   const isIcon = (element: Element) => element.matches('.brand img, link[rel="icon"]');
@@ -159,7 +160,7 @@ function lookAround() {
         }),
       ),
     ),
-    leaking: named(all.filter((element) => [...element.childNodes].some((node) => leaks(node, element)))),
+    leaking: named(drawn.filter((element) => [...element.childNodes].some((node) => leaks(node, element)))),
   };
 }
 
