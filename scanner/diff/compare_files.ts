@@ -19,7 +19,7 @@ export interface ComparedFile {
   readonly benchmark?: string | undefined;
 }
 
-/** What evidence is evaluated by: the document of its organization, and a revision of the STIG. */
+/** The organization's document and the revision of the STIG that evidence is evaluated by. */
 interface Judged {
   readonly orgPolicy: OrgPolicy | null;
   readonly revision: Revision;
