@@ -81,7 +81,7 @@ export default defineConfig({
           exclude: ["**/node_modules/**", ...system, ...nightly],
           env: { TEST_SPEED: "fast" },
           isolate: false,
-          // They wait for little, and each worker imports everything once and opens a PGlite of its own.
+          // More would cost CPU time: each worker imports everything and opens its own PGlite.
           maxWorkers: 2,
           globalSetup: ["test/support/global_setup.ts"],
         },

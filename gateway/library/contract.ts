@@ -210,7 +210,7 @@ async function open(context: Context) {
   return { resource, stream: await openStream(gateway, resource.path, `Api-Key ${keys.own}`) };
 }
 
-/** A feature that stores what is published wants its events numbered; others take numbers too. Each batch has a producer of its own. */
+/** Numbers the events, because a feature may store them, and gives each batch its own producer. */
 async function publish(
   context: Context,
   resource: ContractResource,

@@ -99,7 +99,7 @@ export async function sourceOf(
   { command, flags, io }: { readonly command: CommandName; readonly flags: Flags; readonly io: CommandIo },
 ): Promise<Source> {
   const settings = await settingsOfSaved(command, flags, { io, orgUrl: evidence.document.scan.org_url });
-  // A draft is what the org is, which no revision judges.
+  // A draft describes the org, and no revision judges it.
   if (command !== "org-policy") noteRevision(benchmark, settings, io);
   return { settings, ...evidence };
 }

@@ -142,7 +142,7 @@ export async function examineRole({ config, client }: Connection): Promise<StepR
 /** Scopes that a scan does not need: `follow` reads the System Log, and a setting shows who gets the greatest role by itself. */
 const optionalScopes = ["logs.read", "orgs.read"];
 
-/** Examines what a scan does not need, with a token of its own: Okta refuses all requested scopes when one of them is not granted. */
+/** Examines the optional scopes with their own token: if one scope is not granted, Okta refuses all that are requested with it. */
 export async function* examineOptional({ config, sender, org }: Connection): AsyncGenerator<StepResult> {
   const login = new Login({ ...config, scopes: optionalScopes }, { org, sender });
   const client = new HttpIdpClient(config.orgUrl, login);

@@ -38,7 +38,7 @@ test("why a CAT I rule fails, and how to fix it: two clicks", async () => {
   await page.locator(".policy", { hasText: "Dana CISO" }).filter({ hasText: "1 rule rests on it" }).waitFor();
   await page.getByText("DISA's fix text").click();
   await page.locator(".fix-text", { hasText: /\w/ }).waitFor();
-  // Back closes the rule, and not the page; a filter that is typed is no step of its own.
+  // Back closes the rule and stays on the page. A typed filter adds no step to the history.
   await page.getByLabel("Filter the rules").fill("console");
   await page.goBack();
   await expect.poll(() => page.locator(".rule[open]").count()).toBe(0);

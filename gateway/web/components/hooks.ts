@@ -121,7 +121,7 @@ export function useTitle(text: string): void {
   }, [text]);
 }
 
-/** Puts what needs somebody before the title, whatever page sets it, and into the icon, until nobody is signed in. */
+/** Shows in the title and the icon of the tab what needs attention, on every page, until the person signs out. */
 export function useTabMark({ level, words }: ReturnType<typeof toAttention>): void {
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');

@@ -152,7 +152,7 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
   const { organization, monitor, watch, news, cat1, cat1Open, needs } = view;
   const worst = news.find(({ kind }) => kind === "worse");
   const [exposure] = cat1;
-  // Whatever else is wrong, it may have changed since.
+  // The failure may be out of date while the monitor has a problem.
   const late = watch !== null && isWatchProblem(watch) ? ` · ${watchText(watch, monitor, nowMs)}` : "";
   if (worst !== undefined && (isWorst(worst) || exposure === undefined)) {
     const { check, rule } = worst.change;

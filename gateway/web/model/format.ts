@@ -78,7 +78,7 @@ function inTwo(large: readonly [number, string], small: readonly [number, string
 const turning =
   /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** A name or text of others, so that what is written from right to left, or turns its direction, leaves its neighbors in order. */
+/** Isolates a name or text, so that words from right to left and direction marks in it do not reorder the text around it. */
 export function isolated(text: string): string {
   return turning.test(text) ? `\u2068${text.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, "")}\u2069` : text;
 }

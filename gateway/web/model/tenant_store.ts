@@ -210,7 +210,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
   };
 }
 
-/** Returns a function that runs `work`: one run at a time, and one more for all calls meanwhile. A run that rejects ends it. */
+/** Returns a function that starts `work`. Calls during a run cause one more run after it, unless that run rejects. */
 export function oneAtATime(work: () => Promise<void>): () => void {
   let isDue = false;
   let isRunning = false;

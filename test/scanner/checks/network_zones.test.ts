@@ -43,7 +43,7 @@ test.each<[network: unknown, outcome: string]>([
 
 test.each<[what: string, zones: JsonList, outcome: string]>([
   ["that is inactive", [aZone({ status: "INACTIVE" })], "FAIL"],
-  ["that is inactive, beside another", [aZone({ status: "INACTIVE" }), aZone({ id: "b" })], "PASS"],
+  ["that is inactive, in a list with an active one", [aZone({ status: "INACTIVE" }), aZone({ id: "b" })], "PASS"],
   ["of the blocklist", [blocked], "FAIL"],
   ["of every IPv4 address", [aZone(gateways("0.0.0.0/0"))], "FAIL"],
   ["of every IPv6 address", [aZone(gateways("::/0"))], "FAIL"],

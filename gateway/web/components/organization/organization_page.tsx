@@ -121,7 +121,7 @@ function OrganizationView(props: OrganizationViewProps) {
   const name = organization?.name ?? formatOrg(orgUrl);
   const running = scans.find(({ status }) => !hasEnded(status)) ?? null;
   const { decisions } = tenant;
-  // A decision that lapses is none from then on, and no event says so.
+  // No event tells the page that a decision has expired.
   const minuteMs = now - (now % 60_000);
   const index = useMemo(() => indexDecisions(decisions, { orgUrl, nowMs: minuteMs }), [decisions, orgUrl, minuteMs]);
   const { findings, changes, history } = store;

@@ -76,7 +76,7 @@ export interface DecisionDraft {
   readonly typed?: Readonly<Record<string, string>>;
 }
 
-/** The form that is open, for the case that its session ends: JSON, because a sign-in at the issuer leaves the page; or empty. */
+/** The open form as JSON, or empty. It survives the end of the session, also when the person leaves the page to sign in at the issuer. */
 export const keptDraft = { json: "" };
 
 /** Only the owner finds it again. */
