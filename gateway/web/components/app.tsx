@@ -117,6 +117,7 @@ export function App() {
         session={session}
         onSignOut={() => {
           history.replaceState(null, "", "#/");
+          keptDraft.json = "";
           const staysAtIssuer = credential.kind === "issuer" && !offer.provider?.endpoints?.end_session_endpoint;
           signedOut(offer, staysAtIssuer ? signedOutHereOnly : null);
           announceSignOut(caller.id);
