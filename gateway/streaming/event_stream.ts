@@ -150,7 +150,7 @@ export interface RequestedOpening {
  *
  * Resolves with the `200` only after the broker has confirmed every channel (S1), and with `204` for what has ended. Rejects with
  * `AppError` `not_authenticated`, `not_found`, `permission_denied`, `too_many` (a tenant's bound), or `unavailable` (the process's
- * bound, an unreachable database or broker, draining); the last two with `retryAfterSeconds`.
+ * bound, an unreachable database or broker, draining).
  */
 export interface StreamOpener {
   open(opening: RequestedOpening): Promise<Response>;
