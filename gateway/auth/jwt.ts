@@ -21,20 +21,15 @@ import { settingsError } from "../../shared/usage_error.ts";
 import type { IssuerOptions, Jwks } from "../config.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import type { Identity } from "./principal.ts";
+import { signatureAlgorithms } from "./signature_algorithms.ts";
 
 /** Checks a user's JWT. Rejects with `AppError` `not_authenticated`, or `unavailable` when no key can be had at all. */
 export interface JwtVerifier {
   verify(token: string): Promise<Identity>;
 }
 
-/** Finds the public key that a token names, in the form that jose takes. */
+/** Finds the public key that a token's key id names, in the form that jose takes; pointers to a key (`jku`, `x5u`, `jwk`) are never read. */
 type KeySource = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
-
-/**
- * Asymmetric signatures only: with HS256 in the list a public key would be a signing secret, and `none` is not a signature.
- * A token's own pointers to a key (`jku`, `x5u`, `jwk`) are never read.
- */
-const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 
 const clockToleranceSeconds = 5;
 /** A database's index holds it, and no issuer needs more. */
@@ -71,7 +66,7 @@ export async function createIssuerVerifier(
   return {
     async verify(token) {
       const payload = await verifySignature(token, keys, {
-        algorithms,
+        algorithms: signatureAlgorithms,
         issuer,
         audience,
         clockTolerance: clockToleranceSeconds,

@@ -77,7 +77,7 @@ test("the tenant's claim has the configured name", async () => {
   await expect(other.verify(await sign(goodClaims))).rejects.toMatchObject({ code: "not_authenticated" });
 });
 
-test.each(["RS256", "PS384", "ES256", "ES512", "EdDSA"])("accepts %s", async (alg) => {
+test.each(["RS256", "PS384", "ES256", "ES512", "EdDSA", "Ed25519"])("accepts %s", async (alg) => {
   const own = await createIssuerKey(alg);
   const token = await sign(goodClaims, { header: { alg }, key: own.privateKey });
   await expect((await verifierOf([own])).verify(token)).resolves.toMatchObject({ id: "alice" });

@@ -2,6 +2,7 @@ import { decodeJwt, type JWTPayload } from "jose";
 import * as oauth from "oauth4webapi";
 import { isUuid } from "../../../../shared/channel_name.ts";
 import { shellWord } from "../../../../shared/text.ts";
+import { signatureAlgorithms } from "../../../auth/signature_algorithms.ts";
 import { SignInError, type Provider } from "./provider.ts";
 
 /** Tokens from the issuer. They are in the memory of this tab and nowhere else. */
@@ -31,7 +32,7 @@ export function describe(provider: Provider) {
   const server: oauth.AuthorizationServer = {
     issuer: provider.issuer,
     ...addresses,
-    id_token_signing_alg_values_supported: ["RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "ES384", "ES512"],
+    id_token_signing_alg_values_supported: signatureAlgorithms,
   };
   const client: oauth.Client = { client_id: provider.client_id, [oauth.clockTolerance]: clockToleranceSeconds };
   // The gateway allows such an issuer on its own machine only.
