@@ -6,7 +6,7 @@ import { requestId } from "hono/request-id";
 import { AppError } from "../shared/app_error.ts";
 import { anyone, requireDeclared } from "./http/allow.ts";
 import type { Dependencies } from "./http/dependencies.ts";
-import { eventStreamsOf, requireOwnPrefixes, type EventStreams, type Feature } from "./features/features.ts";
+import { eventStreamsOf, requireOwnPrefixes, type Feature } from "./features/features.ts";
 import { isUnexpected, methodRefused, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
 import { requestLog, routeOf, type RequestVariables } from "./http/request_log.ts";
@@ -14,7 +14,7 @@ import { sessionRoute } from "./http/session_route.ts";
 import { statusRoutes } from "./http/status_routes.ts";
 import { streamTokenRoute } from "./http/stream_token_route.ts";
 import { accountOf } from "./limits.ts";
-import { eventStreamRoute, pathOf } from "./streaming/event_stream.ts";
+import { eventStreamRoute } from "./streaming/event_stream.ts";
 import { webRoutes } from "./http/web_routes.ts";
 
 interface Variables extends RequestVariables {
@@ -25,8 +25,8 @@ interface Variables extends RequestVariables {
 type App = Hono<{ Variables: Variables }>;
 
 /**
- * The whole gateway as one web-standard `fetch`, for every runtime. Throws `TypeError` when two features share a channel prefix or the
- * path of an event stream, and for a route that declares no permission.
+ * The whole gateway as one web-standard `fetch`, for every runtime. Throws `TypeError` when two features share a channel prefix, when two
+ * routes have the same path, and for a route that declares no permission.
  */
 export function createApp(dependencies: Dependencies, features: readonly Feature[]): App {
   requireOwnPrefixes(features);
@@ -104,7 +104,6 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/api/v1", publishRoute(dependencies, features));
   for (const { routes } of features) if (routes !== undefined) app.route("/api/v1", routes(dependencies));
   const eventStreams = eventStreamsOf(features);
-  requireOwnPaths(eventStreams);
   for (const [mount, stream] of eventStreams) app.route("/api/v1", eventStreamRoute(mount, stream));
   app.route("/api/v1", streamTokenRoute(dependencies, eventStreams));
   requireDeclared(app.routes.slice(platformRoutes));
@@ -142,14 +141,3 @@ const platformTags = [
   { name: "streams", description: "Live event streams" },
   { name: "publishing", description: "Publishing with an API key, without access to the broker" },
 ];
-
-/** The first stream of a path answers, unless it is for some queries only. */
-function requireOwnPaths(eventStreams: EventStreams): void {
-  const taken = new Set<string>();
-  for (const [mount, stream] of eventStreams) {
-    const path = pathOf(mount, stream);
-    if (taken.has(path))
-      throw new TypeError(`Cannot mount the features: two of them have an event stream at "${path}"`);
-    if (stream.isFor === undefined) taken.add(path);
-  }
-}

@@ -39,11 +39,11 @@ export function lowerCaseUuids(text: string): string {
   return text.replaceAll(anyCaseUuid, (uuid) => uuid.toLowerCase());
 }
 
-/** Builds a channel name. Throws `TypeError` for a segment that could not be parsed back. */
+/** Builds a channel name, with UUIDs in lower case, as paths are read. Throws `TypeError` for a segment that could not be parsed back. */
 export function makeChannelName(prefix: string, tenantId: string, resourceId: string): string {
   const problem = problemOf([prefix, tenantId, resourceId]);
   if (problem !== null) throw new TypeError(`Cannot make a channel name: ${problem}`);
-  return `${prefix}:${tenantId}:${resourceId}`;
+  return `${prefix}:${tenantId}:${lowerCaseUuids(resourceId)}`;
 }
 
 /** The parts of a well-formed name; `null` for anything else, regardless of its type. */

@@ -98,7 +98,7 @@ export function encodeEvent(type: unknown, payload: unknown): EncodedEvent {
   requireFlat(payload);
   const idField = `${type.slice(0, type.indexOf("."))}_id`;
   if (isTerminalEventType(type) && !isUuid(payload[idField])) {
-    throw invalid(`a terminal event carries the UUID of its resource as ${JSON.stringify(idField)}`);
+    throw invalid(`a terminal event carries the lower-case UUID of its resource as ${JSON.stringify(idField)}`);
   }
   const data = JSON.stringify(payload);
   if (!isLongerThan(data, maxPayloadBytes)) return { type, data };

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { PGlite, PGliteOptions } from "@electric-sql/pglite";
 import type { drizzle } from "drizzle-orm/pglite";
 import packageJson from "../../package.json" with { type: "json" };
@@ -47,7 +48,8 @@ export function createPgliteDatabase(
   let isClosed = false;
   /** Settles when the transaction before has ended. */
   let previous: Promise<void> = Promise.resolve();
-  return createPooledDatabase({
+  const running = new AsyncLocalStorage<{ isOpen: boolean }>();
+  const { transact, close } = createPooledDatabase({
     async connect() {
       const before = previous;
       const { promise, resolve: end } = Promise.withResolvers<void>();
@@ -73,6 +75,16 @@ export function createPgliteDatabase(
       await onClosed();
     },
   });
+  return {
+    async transact(settings, work) {
+      // It would wait for the connection of the transaction that waits for it.
+      if (running.getStore()?.isOpen)
+        throw new Error("Cannot query in a transaction of its own inside another: use its db");
+      const own = { isOpen: true };
+      return running.run(own, () => transact(settings, work)).finally(() => (own.isOpen = false));
+    },
+    close,
+  };
 }
 
 /** The package is optional: it is large, and a gateway with a real Postgres does not need it. */

@@ -10,7 +10,7 @@ interface PermissionRule {
 
 /**
  * Permissions with their roles and scopes. Each route names one (`gateway/http/allow.ts`), and each statement of it is checked
- * against the caller's role or scopes as they are then (`membership.ts`). docs/access.md lists the permission of each route.
+ * against the caller's role or scopes as they are then (`membership.ts`). docs/reference/routes.md lists the routes of each.
  */
 export const permissions = {
   read: {

@@ -86,22 +86,27 @@ export interface DeclaredRoute {
 }
 
 /**
- * Each route with the access that the first of its handlers declares. Throws `TypeError` for a route that declares none, so that a
- * gateway with one does not start.
+ * Each route with the access that the first of its handlers declares. Throws `TypeError` for a route that declares none, and for one
+ * behind a handler that answers each of its requests, so that a gateway with one does not start.
  */
 export function requireDeclared(routes: readonly RouterRoute[]): readonly DeclaredRoute[] {
   const declared = new Map<string, DeclaredRoute>();
+  const answered = new Set<string>();
   for (const { method, path, handler: mounted } of routes) {
-    const name = `${method} ${path}`;
-    if (declared.has(name)) continue;
+    const name = `${method} ${path.replaceAll(/\/:\w+/g, "/:")}`;
     // Hono wraps the handlers of an app that has its own `onError`.
     const handler = findTargetHandler(mounted);
-    if (!("access" in handler && isAccess(handler.access))) {
+    const access = "access" in handler && isAccess(handler.access) ? handler.access : null;
+    if (access !== null && answered.has(name)) {
+      throw new TypeError(`Cannot mount ${method} ${path}: another route has this method and path`);
+    }
+    if (access !== null) declared.set(name, declared.get(name) ?? { method, path, access });
+    else if (declared.has(name)) answered.add(name);
+    else {
       throw new TypeError(
-        `Cannot mount ${name}: it declares no permission. Put allow("…") before its handler, or anyone for a public route`,
+        `Cannot mount ${method} ${path}: it declares no permission. Put allow("…") before its handler, or anyone for a public route`,
       );
     }
-    declared.set(name, { method, path, access: handler.access });
   }
   return [...declared.values()];
 }

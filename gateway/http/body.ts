@@ -57,7 +57,11 @@ function toFieldProblem({ path, message }: v.BaseIssue<unknown>, base: string): 
   const steps = (path ?? []).map(
     ({ key }) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1").slice(0, 80)}`,
   );
-  return { pointer: base + steps.join(""), detail: message };
+  // Messages of a schema without words of its own; what was found may be long.
+  const detail = message.replace(/^Invalid [^:]+: Expected (.+) but received (.+)$/s, (_, expected, found) =>
+    found === "undefined" ? "is required" : `expected ${expected}`,
+  );
+  return { pointer: base + steps.join(""), detail };
 }
 
 /** Throws `AppError` for a content type that is not JSON, and for a body that is compressed; no type at all is fine. */

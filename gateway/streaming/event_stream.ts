@@ -47,8 +47,11 @@ export function eventStreamRoute(mount: string, definition: EventStream): Hono<E
     return response;
   };
   const { text } = definition;
-  const first: MiddlewareHandler = text === undefined ? (_c, next) => next() : describeStream(definition, text);
-  route.get(pathOf(mount, definition), declareAccess("read", first), handler);
+  const path = pathOf(mount, definition);
+  const first: MiddlewareHandler = text === undefined ? (_c, next) => next() : describeStream(path, definition, text);
+  // Another stream of this path may follow one that is for some queries only.
+  const last = definition.isFor === undefined ? handler : declareAccess("read", handler);
+  route.get(path, declareAccess("read", first), last);
   return route;
 }
 
@@ -60,8 +63,11 @@ const snapshotParameter: StreamParameter = {
   schema: { type: "string", enum: ["1"] },
 };
 
-function describeStream(definition: EventStream, text: StreamText): MiddlewareHandler {
-  const { path, parameters = [], getSnapshot } = definition;
+function describeStream(
+  path: string,
+  { parameters = [], getSnapshot }: EventStream,
+  text: StreamText,
+): MiddlewareHandler {
   const { what, ended, notFound, ...texts } = text;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
   return describeRoute({
@@ -69,7 +75,9 @@ function describeStream(definition: EventStream, text: StreamText): MiddlewareHa
     tags: ["streams"],
     security: streamSecurity,
     parameters: [
-      ...names.map((name) => parameter("path", name, v.pipe(uuid(), v.description(`The ${what}'s id`)))),
+      ...names.map((name) =>
+        parameter("path", name, v.pipe(uuid(), v.description(`The ${name === "id" ? what : name}'s id`))),
+      ),
       ...parameters,
       ...(getSnapshot === undefined ? [] : [snapshotParameter]),
       tenantParameter,

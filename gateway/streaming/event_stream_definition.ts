@@ -43,7 +43,7 @@ export interface StreamText {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** Noun that the path's id names, as in `The scan's id`. */
+  /** Noun that `:id` of the path names, as in `The scan's id`. */
   readonly what: string;
   /** Meanings of 204 and of 404. */
   readonly ended: string;

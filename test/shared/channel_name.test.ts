@@ -17,6 +17,10 @@ describe("makeChannelName", () => {
     expect(parseChannelName(name)).toEqual({ prefix, tenantId: tenant, resourceId });
   });
 
+  test("builds the name that a path with an upper-case UUID is read as", () => {
+    expect(makeChannelName("job", tenant, other.toUpperCase())).toBe(`job:${tenant}:${other}`);
+  });
+
   test.each([
     ["a colon in the prefix", "a:b", tenant, "1"],
     ["an upper-case tenant id", "scan", tenant.toUpperCase(), "1"],

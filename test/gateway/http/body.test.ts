@@ -15,6 +15,8 @@ test("names every wrong field of a body, at most 20, and only the first of a lar
   expect(pointersOf({ list: ["x"], name: 7 })).toEqual(["/list/0", "/name"]);
   expect(pointersOf({ list: Array.from({ length: 1000 }, () => "x"), name: 7 })).toHaveLength(20);
   expect(pointersOf({ list: Array.from({ length: 40_000 }, () => "x"), name: 7 })).toEqual(["/list/0"]);
+  expect(() => parseBody(schema, { list: ["x"] })).toThrow("/list/0: expected number");
+  expect(() => parseBody(schema, { list: [] })).toThrow("/name: is required");
 });
 
 const read = (body: string) => {

@@ -112,6 +112,7 @@ const broken = defineFeature({
       })
       .post("/brokens", allow("publish"), async (c) => c.json(await readJson(c.req.raw, { maxBytes: 10 })))
       .get("/fetched", allow("read"), () => fetch("data:,fetched"))
+      .get("/nested", allow("read"), async ({ var: { read } }) => read(() => read(async () => new Response())))
       .post("/refused", allow("publish"), () => {
         throw new HTTPException(418, { message: "A teapot" });
       })
@@ -140,6 +141,7 @@ test.each<[what: string, path: string, said: RegExp, json?: object]>([
   ["another event in a snapshot", `${snapshot}&of=created`, /getSnapshot .*broken.created.* is not a snapshot/],
   ["a list as a snapshot", `${snapshot}&of=list`, /getSnapshot .* returned \[.*: expected \{ events: /],
   ["an event of a route", "/announced", /\.done.* verb of created/, {}],
+  ["a transaction inside another", "/nested", /Cannot query in a transaction of its own inside another/],
   ["an event that onPublish returns", events, /onPublish of .*broken.*\.done.* verb of created/, published({})],
   ["another tenant's event", events, /onPublish .* is not a channel of the tenant/, published({ returns: "foreign" })],
   ["no list of onPublish", events, /onPublish .* returned nothing: expected a list/, published({ returns: "nothing" })],
@@ -178,9 +180,6 @@ test("features that do not fit together are an error that names both", async () 
   );
   const twice = createGateway({ features: [healthy, healthy], database, broker: memory() });
   await expect(twice).rejects.toThrow('two of them have the channel prefix "healthy"');
-  const there = defineFeature({ prefix: "job", eventStreams: { "/healthys": stream } });
-  const hidden = createGateway({ features: [healthy, there], database, broker: memory() });
-  await expect(hidden).rejects.toThrow('two of them have an event stream at "/healthys/:id/event-stream"');
 });
 
 const whole = { features: [healthy], database, broker: memory() };
@@ -217,6 +216,13 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   ].map((routes): (typeof wrong)[number] => [
     () => createGateway({ ...whole, features: [defineFeature({ prefix: "x", routes: () => routes })] }),
     /(?:GET|ALL) \/api\/v1\/x: it declares no permission/,
+  ]),
+  ...["/session", "/healthys/:name/event-stream", "/stream-tokens"].map((path): (typeof wrong)[number] => [
+    () => {
+      const routes = () => new Hono<Allowed>().on(["GET", "POST"], path, anyone, (c) => c.text("hidden"));
+      return createGateway({ ...whole, features: [healthy, defineFeature({ prefix: "x", routes })] });
+    },
+    /Cannot mount (?:GET|POST) .*: another route has this method and path/,
   ]),
 ];
 
