@@ -2,7 +2,13 @@ import * as v from "valibot";
 
 /** A schema's complaint about a file as a sentence that begins with the place. */
 export function issueText(issue: v.BaseIssue<unknown>, place = v.getDotPath(issue) ?? "the file"): string {
-  if (issue.expected === "never") return `${place}: is not a known field`;
-  if (issue.received === "undefined") return `${place}: is required`;
-  return `${place}: ${issue.message.replace(/^Invalid [^:]+: Expected (.+) but received (.+)$/, "expected $1, found $2")}`;
+  return `${place}: ${issueProblem(issue)}`;
+}
+
+/** The complaint alone; of a long value only the beginning is quoted. */
+export function issueProblem({ expected, received, message }: v.BaseIssue<unknown>): string {
+  if (expected === "never") return "is not a known field";
+  if (received === "undefined") return "is required";
+  if (expected === "Object") return "expected a JSON object";
+  return message.replace(/^Invalid [^:]+: Expected (.+) but received (.{1,80}).*$/s, "expected $1, found $2");
 }

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
+import { issueProblem } from "../../shared/issue_text.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { bodyTooLarge, readBounded } from "../../shared/read_bounded.ts";
 import { InvalidBody, invalidField, type FieldProblem } from "./problem.ts";
@@ -53,15 +54,11 @@ export function parseBody<Schema extends v.GenericSchema>(
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6901 */
-function toFieldProblem({ path, message }: v.BaseIssue<unknown>, base: string): FieldProblem {
-  const steps = (path ?? []).map(
+function toFieldProblem(issue: v.BaseIssue<unknown>, base: string): FieldProblem {
+  const steps = (issue.path ?? []).map(
     ({ key }) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1").slice(0, 80)}`,
   );
-  // Messages of a schema without words of its own; what was found may be long.
-  const detail = message.replace(/^Invalid [^:]+: Expected (.+) but received (.+)$/s, (_, expected, found) =>
-    found === "undefined" ? "is required" : `expected ${expected}`,
-  );
-  return { pointer: base + steps.join(""), detail };
+  return { pointer: base + steps.join(""), detail: issueProblem(issue) };
 }
 
 /** Throws `AppError` for a content type that is not JSON, and for a body that is compressed; no type at all is fine. */

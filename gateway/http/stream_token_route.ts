@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import * as v from "valibot";
-import { described, strictObject, uuid } from "../../shared/schemas/primitives.ts";
+import { described, uuid } from "../../shared/schemas/primitives.ts";
 import { streamTokenSeconds } from "../auth/stream_tokens.ts";
 import type { EventStreams } from "../features/features.ts";
 import { findEventStream, isSnapshotRequested, type RequestedStream } from "../streaming/event_stream.ts";
@@ -14,7 +14,7 @@ import { defineResource } from "./resource.ts";
 const pathMessage = "expected the path of an event stream, like /api/v1/event-stream";
 
 const streamTokenRequestSchema = v.pipe(
-  strictObject({
+  v.strictObject({
     event_stream: v.exactOptional(
       described(v.string(pathMessage), "Path and query of any event stream of this gateway"),
     ),

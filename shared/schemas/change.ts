@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { findingEntries, manualReasonSchema, ownDecisionEntries, severitySchema, statusSchema } from "./finding.ts";
-import { described, exactOptionalEntries, instant, strictObject, text, time, uuid, type Output } from "./primitives.ts";
+import { described, exactOptionalEntries, instant, text, time, uuid, type Output } from "./primitives.ts";
 
 /** A verdict that moved, `scanstream.change/1`: a line of `follow`, and what the gateway lists. */
 
@@ -24,14 +24,17 @@ const { check, fingerprint, resource_type: name, expected, actual, to_pass: toPa
 const provided = v.optional(v.nullable(text(0, 2048)), null);
 
 /** An event of the provider's log, next to the change. */
-const explanationSchema = strictObject({
+const explanationSchema = v.strictObject({
   uuid: text(1, 200),
   event_type: text(1, 200),
   published: v.optional(v.nullable(text(0, 100)), null),
-  actor: v.optional(v.nullable(strictObject({ id: provided, type: provided, login: provided, name: provided })), null),
+  actor: v.optional(
+    v.nullable(v.strictObject({ id: provided, type: provided, login: provided, name: provided })),
+    null,
+  ),
   transaction_id: provided,
   object: described(
-    v.exactOptional(v.nullable(strictObject({ type: text(0, 2048), name: text(0, 2048) }))),
+    v.exactOptional(v.nullable(v.strictObject({ type: text(0, 2048), name: text(0, 2048) }))),
     "What the event was about, where the log says it",
   ),
   ip_address: described(v.exactOptional(v.nullable(text(0, 100))), "Only with `--with-addresses`"),
@@ -41,8 +44,8 @@ const maxExplanations = 20;
 const explanationsMessage = `expected an array of at most ${maxExplanations} log events`;
 const alsoMessage = `expected an array of at most ${maxExplanations} texts`;
 const verdictEntries = { status: statusSchema, reason: v.optional(v.nullable(manualReasonSchema), null) };
-const verdictSchema = strictObject(verdictEntries);
-const ruleSchema = strictObject({
+const verdictSchema = v.strictObject(verdictEntries);
+const ruleSchema = v.strictObject({
   ...verdictEntries,
   severity: described(severitySchema, "By the producer's catalog: high is CAT I, medium CAT II, low CAT III"),
 });
@@ -53,7 +56,7 @@ const entries = {
   id: uuid(),
   check,
   fingerprint,
-  resource: strictObject({ type: name, id: name, name }),
+  resource: v.strictObject({ type: name, id: name, name }),
   from: described(v.nullable(verdictSchema), "Null: the finding is new"),
   to: described(v.nullable(verdictSchema), "Null: the finding is gone"),
   from_waived: described(waived, "A waiver was in force before it"),

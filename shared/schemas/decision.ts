@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../decisions/expiry.ts";
 import { maxPatternLength } from "../decisions/decision_finder.ts";
-import { described, maxTimeMs, strictObject, text, time, uuid, type Output } from "./primitives.ts";
+import { described, maxTimeMs, text, time, uuid, type Output } from "./primitives.ts";
 import { actorKindSchema } from "./team.ts";
 import { webAddress } from "./web_address.ts";
 
@@ -46,7 +46,7 @@ const common = {
 export const newDecisionSchema = v.variant(
   "kind",
   [
-    strictObject({
+    v.strictObject({
       kind: v.literal("waiver"),
       ...common,
       resource: described(
@@ -55,7 +55,7 @@ export const newDecisionSchema = v.variant(
       ),
       status: v.exactOptional(v.null("expected null: a waiver leaves the status as it is")),
     }),
-    strictObject({
+    v.strictObject({
       kind: v.literal("attestation"),
       ...common,
       resource: v.exactOptional(v.null("expected null: an attestation is about the whole check")),

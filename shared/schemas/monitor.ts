@@ -7,7 +7,6 @@ import {
   exactOptionalEntries,
   instant,
   integer,
-  strictObject,
   text,
   time,
   uuid,
@@ -27,14 +26,14 @@ const lagSeconds = v.message(
 );
 const intervalSeconds = integer(1, 86_400);
 
-export const newMonitorSchema = strictObject({
+export const newMonitorSchema = v.strictObject({
   org_url: webAddress,
   ...registrationEntries,
   interval_seconds: intervalSeconds,
 });
 
 /** The gap is published with `monitor.error`; the monitor does not show it. */
-export const monitorUpdateSchema = strictObject({
+export const monitorUpdateSchema = v.strictObject({
   ...exactOptionalEntries({
     status: storedStatusSchema,
     checks_total: count,

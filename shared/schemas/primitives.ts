@@ -61,24 +61,6 @@ export function isStorable(value: string): boolean {
   return !value.includes("\0") && value.isWellFormed();
 }
 
-/** The message for a body that is not an object, or has a field that is missing or not known. */
-function fieldMessage(issue: v.BaseIssue<unknown>): string {
-  if (issue.expected === "never") return "is not a field of this body";
-  return issue.received === "undefined" ? "is required" : "expected a JSON object";
-}
-
-/** An object whose missing fields are named as people read it. */
-/* @__NO_SIDE_EFFECTS__ */
-export function object<const Entries extends v.ObjectEntries>(entries: Entries) {
-  return v.object(entries, fieldMessage);
-}
-
-/** As `object`, without any other field. */
-/* @__NO_SIDE_EFFECTS__ */
-export function strictObject<const Entries extends v.ObjectEntries>(entries: Entries) {
-  return v.strictObject(entries, fieldMessage);
-}
-
 type ExactOptional<Entries extends v.ObjectEntries> = {
   readonly [Name in keyof Entries]: v.ExactOptionalSchema<Entries[Name], undefined>;
 };

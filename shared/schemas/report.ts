@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { automatedSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { mapNotes } from "./finding_notes.ts";
-import { count, described, object, uuid, type Output } from "./primitives.ts";
+import { count, described, uuid, type Output } from "./primitives.ts";
 import { attestationSchema, planSchema, waiverSchema } from "./report_decisions.ts";
 import { statusCountsEntries } from "./scan.ts";
 
@@ -25,20 +25,20 @@ const reasonRule = {
   ],
 };
 
-const resourceSchema = object({
+const resourceSchema = v.object({
   type: described(v.string(), "What kind of thing was examined: policy, app, api_token, org, …"),
   id: v.string(),
   name: v.string(),
 });
 
 /** A rule that was judged by the organization's values (its document, --org-policy), not by the STIG's. */
-const tailoringSchema = object({
+const tailoringSchema = v.object({
   effect: described(
     v.picklist(["stricter", "looser"]),
     "looser: any value is; then no checklist calls the rule not a finding",
   ),
   parameters: v.array(
-    object({
+    v.object({
       name: v.string(),
       unit: v.string(),
       value: v.union([v.number(), v.array(v.string())]),
@@ -51,7 +51,7 @@ const tailoringSchema = object({
 });
 
 export const findingSchema = v.pipe(
-  object({
+  v.object({
     status: statusSchema,
     stig_status: described(
       v.optional(statusSchema),
@@ -91,7 +91,7 @@ export const findingSchema = v.pipe(
 );
 
 const checkSchema = v.pipe(
-  object({
+  v.object({
     check: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/)),
     vuln_id: v.pipe(v.string(), v.regex(/^V-[0-9]+$/)),
     stig_id: v.string(),
@@ -109,7 +109,7 @@ const checkSchema = v.pipe(
     attestation: v.optional(v.nullable(attestationSchema), null),
     tailoring: described(v.optional(tailoringSchema), "Absent: judged by the STIG's values"),
     carried: described(
-      v.optional(object({ from: v.string(), review: v.boolean() })),
+      v.optional(v.object({ from: v.string(), review: v.boolean() })),
       "A person answered the rule in a checklist (--checklist) of this other revision; review: its text is another one here",
     ),
     findings: v.array(findingSchema),
@@ -117,7 +117,7 @@ const checkSchema = v.pipe(
   v.metadata(reasonRule),
 );
 
-const scanSummarySchema = object({
+const scanSummarySchema = v.object({
   id: uuid(),
   tenant_id: v.nullable(uuid()),
   org_url: v.pipe(v.string(), v.metadata({ format: "uri" })),
@@ -129,7 +129,7 @@ const scanSummarySchema = object({
   requested_scopes: v.array(v.string()),
   granted_scopes: v.array(v.string()),
   role: v.picklist(["super_admin", "read_only_admin", "unknown"]),
-  requests: object({
+  requests: v.object({
     total: count,
     retried: count,
     throttled_ms: described(count, "Time spent waiting for the provider's rate limit, in milliseconds"),
@@ -137,9 +137,9 @@ const scanSummarySchema = object({
 });
 
 /** A finding that the baseline had and this scan, which evaluated the check, no longer has. */
-const resolvedFindingSchema = object({ check: v.string(), resource: resourceSchema, fingerprint: v.string() });
+const resolvedFindingSchema = v.object({ check: v.string(), resource: resourceSchema, fingerprint: v.string() });
 
-const comparisonSchema = object({
+const comparisonSchema = v.object({
   scan_id: v.string(),
   new: count,
   unchanged: count,
@@ -154,9 +154,9 @@ const comparisonSchema = object({
 export const causeTypes = ["policy_rule", "policy", "zone", "app", "authenticator", "api_token", "brand"] as const;
 
 /** The smallest object whose change closes failing findings that nobody waived. */
-const causeSchema = object({
+const causeSchema = v.object({
   id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/), v.description("The same for the same object in every scan")),
-  object: object({ type: v.picklist(causeTypes), id: v.string(), name: v.string() }),
+  object: v.object({ type: v.picklist(causeTypes), id: v.string(), name: v.string() }),
   checks: described(v.array(v.string()), "The checks whose findings it closes"),
   closes: described(v.array(v.string()), "The checks that it closes alone, with no other change"),
   findings: count,
@@ -165,7 +165,7 @@ const causeSchema = object({
 });
 
 /** A control of NIST SP 800-53 rev. 5, as far as the rules of the STIG examine it. */
-const controlSchema = object({
+const controlSchema = v.object({
   id: described(v.string(), "As in OSCAL: ac-2.3"),
   label: described(v.string(), "As people write it: AC-2(3)"),
   title: v.string(),
@@ -181,7 +181,7 @@ const controlSchema = object({
   checks: described(v.array(v.string()), "The checks of this report whose rules name it"),
 });
 
-const summarySchema = object({
+const summarySchema = v.object({
   ...statusCountsEntries,
   not_applicable: described(
     v.optional(count, 0),
@@ -196,7 +196,7 @@ const summarySchema = object({
 });
 
 /** The organization's own document, with which the org was compared. */
-const orgPolicySchema = object({
+const orgPolicySchema = v.object({
   reference: someText,
   approved_by: someText,
   approved_on: v.string(),
@@ -211,7 +211,7 @@ const orgPolicySchema = object({
 /** A gateway keeps no larger one, compressed. */
 export const maxStoredReportBytes = 8 * 1_048_576;
 
-export const reportSchema = object({
+export const reportSchema = v.object({
   schema: v.literal("scanstream.report/1"),
   org_policy: v.exactOptional(described(orgPolicySchema, "Absent: none was given")),
   benchmark: described(v.optional(v.string()), "By which it was judged: `okta-idaas-stig-v1r2`"),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { attestedStatusSchema } from "./decision.ts";
-import { described, object, type Output } from "./primitives.ts";
+import { described, type Output } from "./primitives.ts";
 
 /** Decisions of people in a report: each stands next to a verdict and changes none. */
 
@@ -12,7 +12,7 @@ const decisionSource = described(
 );
 
 /** Why a person accepted a finding for a time; it changes the exit code, never the status. */
-export const waiverSchema = object({
+export const waiverSchema = v.object({
   reason: v.string(),
   expires,
   by: v.exactOptional(
@@ -22,7 +22,7 @@ export const waiverSchema = object({
 });
 
 /** A person's verdict where the API gives no evidence, or only a part of it. */
-export const attestationSchema = object({
+export const attestationSchema = v.object({
   status: attestedStatusSchema,
   reason: v.string(),
   by: v.string(),
@@ -30,13 +30,13 @@ export const attestationSchema = object({
   source: decisionSource,
 });
 
-const milestoneSchema = object({
+const milestoneSchema = v.object({
   description: v.string(),
   date: described(v.nullable(v.string()), "ISO 8601 date or time; null: none was set"),
 });
 
 /** When a person plans to have remediated a finding, which goes on failing until then. */
-export const planSchema = object({
+export const planSchema = v.object({
   remediation_date: described(v.string(), "ISO 8601 date or time"),
   milestones: v.array(milestoneSchema),
   reason: v.string(),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { findingEntries, statusSchema } from "./finding.ts";
-import { count, described, exactOptionalEntries, strictObject, text, time, uuid, type Output } from "./primitives.ts";
+import { count, described, exactOptionalEntries, text, time, uuid, type Output } from "./primitives.ts";
 import { webAddress } from "./web_address.ts";
 
 /** How a scan ends; after that nothing changes it. `expired` is the gateway's own: its producer went silent. */
@@ -46,7 +46,10 @@ export const scanSchema = v.object({
   started_at: v.nullable(time),
 });
 
-export const newScanSchema = strictObject({ org_url: v.exactOptional(v.nullable(webAddress)), ...registrationEntries });
+export const newScanSchema = v.strictObject({
+  org_url: v.exactOptional(v.nullable(webAddress)),
+  ...registrationEntries,
+});
 
 /** Nothing goes back to `pending`. */
 const updatedStatus = v.picklist(
@@ -54,7 +57,7 @@ const updatedStatus = v.picklist(
   "expected running, completed, cancelled or failed",
 );
 
-export const scanUpdateSchema = strictObject(
+export const scanUpdateSchema = v.strictObject(
   exactOptionalEntries({ status: updatedStatus, checks_done: count, checks_total: count, ...statusCountsEntries }),
 );
 

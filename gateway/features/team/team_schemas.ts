@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { described, instant, strictObject, time, type Output } from "../../../shared/schemas/primitives.ts";
+import { described, instant, time, type Output } from "../../../shared/schemas/primitives.ts";
 import { actorKindSchema, roleSchema, scopeSchema, type Role, type Scope } from "../../../shared/schemas/team.ts";
 
 /** The bodies that tenants, members and API keys are made and changed with, and the audit trail. */
@@ -22,7 +22,7 @@ export function line(maxLength: number) {
 }
 
 /** The name that people give it. */
-export const tenantNameSchema = strictObject({
+export const tenantNameSchema = v.strictObject({
   name: v.pipe(
     line(200),
     v.check((name) => name.trim() !== "", "expected a name that is not blank"),
@@ -34,16 +34,16 @@ export const subSchema = v.pipe(line(255), v.regex(/^(?!\.{1,2}$)/, "expected a 
 
 const role = v.picklist(roleSchema.options, `expected ${roleSchema.options.join(", ")}`);
 
-export const newMemberSchema = strictObject({
+export const newMemberSchema = v.strictObject({
   sub: subSchema,
   role: described(v.exactOptional(role), "`operator` for a new member; one who is a member keeps theirs"),
 });
 
-export const memberUpdateSchema = strictObject({ role });
+export const memberUpdateSchema = v.strictObject({ role });
 
 const scopesMessage = `expected one or more of ${scopeSchema.options.join(", ")}, each once`;
 
-export const newApiKeySchema = strictObject({
+export const newApiKeySchema = v.strictObject({
   name: line(200),
   scopes: v.exactOptional(
     v.pipe(

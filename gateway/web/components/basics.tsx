@@ -175,7 +175,6 @@ export function MissingPage(props: Omit<Parameters<typeof Message>[0], "level">)
 /** The first of a list of changes, and the others behind a line that counts them. */
 export function Folded<Item>(props: {
   readonly items: readonly Item[];
-  readonly class: string;
   readonly row: (item: Item) => ComponentChildren;
   /** The number of the first ones. */
   readonly unfolded?: number;
@@ -186,11 +185,11 @@ export function Folded<Item>(props: {
   const count = items.length - unfolded;
   return (
     <>
-      {unfolded > 0 && <ol class={props.class}>{items.slice(0, unfolded).map(row)}</ol>}
+      {unfolded > 0 && <ol>{items.slice(0, unfolded).map(row)}</ol>}
       {others.length > 0 && (
         <details>
           <summary>{`${label(count)}${others.length < count ? `, of which ${others.length} are here` : ""}`}</summary>
-          <ol class={props.class}>{others.map(row)}</ol>
+          <ol>{others.map(row)}</ol>
         </details>
       )}
     </>

@@ -73,7 +73,6 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
         <section class="card news-all">
           <Folded
             items={news}
-            class="news"
             unfolded={0}
             label={(count) => `${atLeast}${countOf(count, "change")} since ${formatTime(sinceOf(tenant, nowMs))}`}
             row={({ item, view: { organization } }) => (

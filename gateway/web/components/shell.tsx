@@ -68,7 +68,7 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
   }
 
   return (
-    <div class="shell">
+    <div>
       <header class="top row">
         <button type="button" class="skip button" onClick={() => main.current?.focus()}>
           Skip to the content

@@ -158,7 +158,7 @@ function OrganizationView(props: OrganizationViewProps) {
   );
 
   return (
-    <article class="organization-page stack" aria-labelledby="organization-title">
+    <article class="stack" aria-labelledby="organization-title">
       <header class="head row wrap">
         <BackLink />
         <h1 id="organization-title" class="one-line" title={name}>
@@ -194,7 +194,6 @@ function OrganizationView(props: OrganizationViewProps) {
           </header>
           <Folded
             items={news}
-            class="news"
             row={(item) => (
               <NewsLine key={item.id} item={item} href={ruleAddress(location.hash, item.change.check)} nowMs={now} />
             )}

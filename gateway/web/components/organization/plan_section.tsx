@@ -13,11 +13,10 @@ export function PlanSection({ plan: { headline, changes } }: { readonly plan: Pl
       <h2 id="plan-title">{`Do next: ${headline}`}</h2>
       <Folded
         items={changes}
-        class="plan"
         row={({ id, number, change, isCatI, checks, closes }) => (
           <li key={id} class="plan-change">
             <span class="fine">{number ?? "•"}</span>
-            <span class="plan-text">{change}</span>
+            <span>{change}</span>
             <span class={isCatI ? "strong-fail" : "fine"}>{categoryNames[isCatI ? "high" : "medium"]}</span>
             <span class="plan-rules fine">
               <RuleLinks checks={checks.slice(0, 8)} />

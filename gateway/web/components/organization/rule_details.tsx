@@ -62,7 +62,7 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
         {history !== null && <Days days={history.days} />}
       </div>
       {attestation !== null && <p class="fine">{`${toVerb(attestation)} ${toTerms(attestation)}`}</p>}
-      <ul class="findings">
+      <ul>
         {findings.slice(0, limit).map((finding) => (
           <FindingLine key={finding.fingerprint} finding={finding} decisions={decisions} onDecide={onDecide} />
         ))}
@@ -127,7 +127,7 @@ function FindingLine({ finding, decisions, onDecide }: FindingLineProps) {
     <li class="finding" id={`finding-${finding.fingerprint}`}>
       <p class="row wrap">
         <StateMark state={state} isStrong={isFailing && finding.severity === "high" && waiver === null} />
-        <strong class="finding-name">{name === "" ? "Unnamed resource" : name}</strong>
+        <strong>{name === "" ? "Unnamed resource" : name}</strong>
         {finding.advisory && <span class="badge">advice</span>}
         {waiver !== null && <span class="badge">waived</span>}
       </p>

@@ -20,7 +20,7 @@ export function SettingsPage({ session, section }: { readonly session: Session; 
   }
   const { Section } = current;
   return (
-    <article class="settings stack" aria-labelledby="settings-title">
+    <article class="stack" aria-labelledby="settings-title">
       <header class="head row wrap">
         <BackLink />
         <h1 id="settings-title">Settings</h1>
