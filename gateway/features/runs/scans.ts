@@ -60,7 +60,7 @@ const scansEventStream = defineEventStream({
     operationId: "followTenant",
     summary: "Follow everything of the tenant, or some of its scans",
     description:
-      "Without `scan_id`: all scans and monitors of the tenant and what is decided about findings, on a stream that outlives each of them; `scan.updated` comes " +
+      "Without `scan_id`: all organizations, scans, monitors and decisions of the tenant, on a stream that outlives each of them; `scan.updated` comes " +
       "at most once a second for each scan from each process of the gateway, and its last state always comes. With `scan_id`: the events of those scans' own streams, " +
       "until the last of them has ended. One that is not visible is 404 for the whole.",
     what: "tenant",
