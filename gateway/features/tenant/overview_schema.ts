@@ -21,7 +21,10 @@ export const overviewSchema = v.object({
   ),
   organizations: described(v.array(organizationSchema), `The newest ${overviewLimits.organizations}`),
   monitors: described(v.array(monitorSchema), `The newest ${overviewLimits.monitors}`),
-  scans: described(v.array(scanSchema), `The newest ${overviewLimits.scans}, and the newest ${overviewLimits.monitors} that have not ended`),
+  scans: described(
+    v.array(scanSchema),
+    `The newest ${overviewLimits.scans}, and the newest ${overviewLimits.monitors} that have not ended`,
+  ),
   decisions: described(v.array(decisionSchema), `The newest ${overviewLimits.decisions} that hold`),
   changes: described(
     v.array(v.object({ monitor_id: uuid(), ...changeSchema.entries })),
