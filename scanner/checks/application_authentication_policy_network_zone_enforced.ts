@@ -83,17 +83,21 @@ function kindWithoutSignIn(app: JsonObject): "directory" | "service app" | "app 
   return isDirectoryApp(app) === true ? "directory" : "app without a sign-on mode";
 }
 
+/** True for an app that the rule is about. */
+export function isSignedInTo(app: JsonObject): boolean {
+  return activityOf(app) !== "inactive" && kindWithoutSignIn(app) === null;
+}
+
 /** `note`: of every finding, names the apps that are left out. `count`: how many apps were seen, in words; null if there are no others. */
 function describeApps(apps: Evidence<JsonList>) {
   if (apps.state === "missing") return { count: null, note: undefined };
-  const { length } = apps.value;
   const without = apps.value.filter((app) => activityOf(app) !== "inactive" && kindWithoutSignIn(app) !== null);
   const kinds = [...Map.groupBy(without, kindWithoutSignIn)].map(([kind, found]) => {
     const plural = kind === "directory" ? "directories" : kind?.replace(/^(service )?app/, "$&s");
     return `${found.length} ${found.length === 1 ? kind : plural}, ${listNames(found)}`;
   });
   const note = `left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}`;
-  const count = areAllAppsSeen(apps) ? null : countOf(length, "app");
+  const count = areAllAppsSeen(apps) ? null : countOf(apps.value.length, "app");
   return { count, note: kinds.length > 0 ? note : undefined };
 }
 
@@ -103,9 +107,8 @@ interface AppContext {
 }
 
 function judgeApp(subject: Subject, app: JsonObject, { judgeOnce, context }: AppContext): FindingDraft | null {
-  const activity = activityOf(app);
-  if (activity === "inactive" || kindWithoutSignIn(app) !== null) return null;
-  if (activity === "unknown") return subject.unreadable(unknownActivity(app));
+  if (!isSignedInTo(app)) return null;
+  if (activityOf(app) === "unknown") return subject.unreadable(unknownActivity(app));
   const policyId = accessPolicyId(app);
   if (policyId === unreadablePolicy) return subject.unreadable(`the policy link ${showValue(app["_links"])}`);
   if (policyId === null) return withoutPolicy(subject, context);

@@ -1,15 +1,15 @@
 import type { JsonObject } from "../../shared/json.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
+import { isSignedInTo } from "../checks/application_authentication_policy_network_zone_enforced.ts";
 import { Subject } from "../checks/evaluating/finding_drafts.ts";
 import { judgeNetwork, networkConditionOf, readZones } from "../checks/evaluating/zones.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
-import { listTexts, nameOf } from "../checks/parsing/names.ts";
+import { nameOf, quoteAll } from "../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf, accessOf, inOrder, isBuiltIn, isSure } from "../checks/parsing/policy_rules.ts";
 import { isDeparture } from "../org_policy/document.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { ByHand } from "./plan_fixes.ts";
 import { decidingRule, idOf } from "./planned_change.ts";
-import { appsByPolicy } from "../causes/cause_objects.ts";
 
 /** The steps in the Admin Console for failing findings of one check, each naming the object to change. */
 export function manualSteps(
@@ -69,11 +69,11 @@ function appZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifacts):
     const id = app === undefined ? null : accessPolicyId(app);
     return typeof id === "string" ? id : null;
   });
-  const appsOf = appsByPolicy(artifacts);
+  const boundTo = Map.groupBy(entriesOf(artifacts.apps).filter(isSignedInTo), accessPolicyId);
   const steps = [...byPolicy].flatMap(([policyId, items]) =>
     policyId === null
       ? items.map(({ finding }) => `Give the app "${finding.resource.name}" an authentication policy with such zones`)
-      : policySteps(items, { policyId, apps: appsOf(policyId), artifacts }),
+      : policySteps(items, { policyId, apps: (boundTo.get(policyId) ?? []).map(nameOf), artifacts }),
   );
   return [defineZones, ...steps];
 }
@@ -82,16 +82,21 @@ const accessPath = "actions.appSignOn.access";
 
 interface BoundPolicy {
   readonly policyId: string;
-  /** Names of its apps. */
+  /** Names of its apps that people sign in to. */
   readonly apps: readonly string[];
   readonly artifacts: CollectedArtifacts;
 }
 
 /** The last rule comes first, so that nobody outside the zones comes to a rule that asks less of them. */
 function policySteps(items: readonly ByHand[], { policyId, apps: names, artifacts }: BoundPolicy): readonly string[] {
-  const apps = `Open Security > App sign-in policies (Authentication Policies) and the policy of ${listTexts(names)}`;
-  const departures = items.filter(({ finding }) => isDeparture(finding)).map(({ finding }) => finding.expected);
-  if (departures.length > 0) return [apps, ...[...new Set(departures)].map((said) => `Change its rules to ${said}`)];
+  const apps = `Open Security > App sign-in policies (Authentication Policies) and the policy of ${quoteAll(names)}`;
+  const departures = items.flatMap(({ finding }) => (isDeparture(finding) ? [finding] : []));
+  const changes = [...Map.groupBy(departures, ({ expected }) => expected)].map(([said, of]) => {
+    if (of.length === names.length) return `Change its rules to ${said}`;
+    const moved = quoteAll(of.map(({ resource }) => resource.name));
+    return `Give ${moved} another authentication policy, because the present one has other apps: ${said}`;
+  });
+  if (changes.length > 0) return [apps, ...changes];
   const { app_policy_rules: byId, network_zones, built_in_groups } = artifacts;
   const active = inOrder(entriesOf(byId === undefined ? null : availableValue(byId)?.[policyId])).filter(isSure);
   const allowing = active.filter((rule) => isBuiltIn(rule) !== true && accessOf(rule, accessPath) === "ALLOW");

@@ -275,6 +275,16 @@ test("a departure is closed by what the document says", () => {
   }
 });
 
+test("an app that departs alone leaves its policy to the other apps", () => {
+  const one = fresh();
+  one.policy.apps.push({ app: "Travel portal", zones_allowed: [named(zones(one.org), "LegacyIpZone").name] });
+  const items = planFixes(judge(one), one.org).byHand;
+  const [{ check } = {}] = items;
+  expect(check && manualSteps(check, items, one.org).at(-1)).toMatch(
+    /^Give "Travel portal" another .* has other apps: /,
+  );
+});
+
 test("a departure in a long list of zones names the zones that differ", () => {
   const { org, policy } = fresh();
   const names = Array.from({ length: 8 }, (_, index) => `Branch ${index}`);
