@@ -92,6 +92,7 @@ export function applyAttestations(
       warnings.push(`${name} expired on ${attestation.expires} and is ignored`);
     else if (result?.status === "FAIL" && attestation.status !== "FAIL")
       warnings.push(`${name} is ignored: the scan found a FAIL, which only a waiver accepts`);
+    else if (result?.reason === "interrupted") warnings.push(`${name} is ignored: the scan did not reach this rule`);
     else {
       const before = byCheck.get(check);
       if (before) warnings.push(`${name} as ${before.status} is ignored: a later one says ${attestation.status}`);

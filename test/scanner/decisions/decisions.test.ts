@@ -116,6 +116,7 @@ describe("a waiver", () => {
 
 describe("an attestation", () => {
   const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
+  const unreached = aCheckResult({ findings: [aFinding({ status: "MANUAL", reason: "interrupted" })] });
   const attest = (result: typeof manual, changes: object = {}) =>
     applyAttestations([result], read({ ...given, status: "PASS", ...changes }).attestations, now);
 
@@ -135,6 +136,7 @@ describe("an attestation", () => {
   test.each([
     ["that expired", manual, { expires: "2026-11-20" }, /expired/],
     ["of PASS on a proven FAIL", aCheckResult(), {}, /only a waiver/],
+    ["of what an interrupted scan did not reach", unreached, {}, /did not reach/],
   ])("%s is ignored with a warning", (_, result, changes, warning) => {
     const { results, warnings } = attest(result, changes);
     expect(results[0]?.attestation).toBeNull();
