@@ -1,6 +1,6 @@
 import type { ObjectChange } from "./diff_schema.ts";
 import { shorten } from "../../shared/text.ts";
-import { catalog } from "../catalog/catalog.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../checks/check.ts";
 import type { OwnValues } from "../org_policy/document.ts";
@@ -8,15 +8,18 @@ import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_ob
 import { sortBy } from "../checks/parsing/names.ts";
 import { compareObjects, pairUp } from "./compare_values.ts";
 
+type Sides = readonly [before: CollectedArtifacts, after: CollectedArtifacts];
+
 /** The objects that were added, removed or changed, each with the checks that examine its artifact. */
-export function compareConfiguration(before: CollectedArtifacts, after: CollectedArtifacts, values: OwnValues) {
+export function compareConfiguration(sides: Sides, checks: readonly CatalogCheck[], values: OwnValues) {
+  const [before, after] = sides;
   const { pairs } = pairUp(objectLists(before), objectLists(after), {
     idOf: ({ artifact, parent }) => (parent === null ? artifact : `${artifact}/${parent.id}`),
     nameOf: listName,
   });
-  const needs = catalog.map((check) => ({
+  const needs = checks.map((check) => ({
     name: check.name,
-    artifacts: new Set([before, after].flatMap((artifacts) => artifactsReadBy(check, artifacts, values))),
+    artifacts: new Set(sides.flatMap((artifacts) => artifactsReadBy(check, artifacts, values))),
   }));
   const examining = (artifacts: readonly ArtifactName[]) =>
     needs.filter((need) => artifacts.some((name) => need.artifacts.has(name))).map(({ name }) => name);

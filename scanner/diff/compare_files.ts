@@ -34,9 +34,10 @@ export function compareFiles(before: ComparedFile, after: ComparedFile, by: Judg
   const ofRules = new Set(rules?.map(({ check }) => check));
   const isShared = ({ check }: CheckResult) => !ofRules.has(check);
   const { changes, notCompared } = compareFindings(was.filter(isShared), is.filter(isShared));
+  const values = ownValues(by.orgPolicy, now.ended_at);
   const { objects = null, evidence = [] } =
     isEvidence(before.content) && isEvidence(after.content)
-      ? compareConfiguration(before.content.artifacts, after.content.artifacts, ownValues(by.orgPolicy, now.ended_at))
+      ? compareConfiguration([before.content.artifacts, after.content.artifacts], by.revision.checks, values)
       : {};
   return {
     schema: "scanstream.diff/1",

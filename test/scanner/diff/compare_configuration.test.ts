@@ -15,7 +15,7 @@ import {
 } from "../../support/artifact_builders.ts";
 
 function compare(before: CollectedArtifacts, after: CollectedArtifacts) {
-  return compareConfiguration(before, after, {});
+  return compareConfiguration([before, after], catalog, {});
 }
 
 const passwordPolicies = (...policies: ReturnType<typeof aPasswordPolicy>[]) =>
