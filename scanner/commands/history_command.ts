@@ -8,7 +8,6 @@ import { lastDays } from "../../shared/history/rule_history.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { History, RuleHistory } from "../../shared/schemas/history.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { builtIn } from "../catalog/catalog.ts";
 import { sortBy } from "../checks/parsing/names.ts";
 import { chooseOrganizations, readGatewayHistory, type HistoryQuery } from "../history/gateway_history.ts";
 import { historyOf } from "../history/history_input.ts";
@@ -26,18 +25,24 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const settings = readSettings({ command: "history", flags, env: io.env });
   const { historyFormat, writeTo: directory, fromReports: folder } = settings;
   const formats = chooseFormats(historyFormats, historyFormat, directory);
-  const rules = settings.rule === null ? null : new Set(findRules(settings, "rule", { names: stigRuleNames, io }));
   const signer = await readSigning(settings);
   const isOfGateway = folder === null && ["SCANSTREAM_URL", "SCANSTREAM_API_KEY"].some((name) => io.env[name]);
   if (folder === null && !isOfGateway && !existsSync(runsFolder))
     throw new UsageError([
       "history needs reports, and no run is kept here: scan first, name a folder with --from-reports DIR, or set SCANSTREAM_URL and SCANSTREAM_API_KEY for a gateway",
     ]);
+  const inputs = isOfGateway ? [] : await readReports(folder?.file ?? runsFolder, io);
+  // Reports of another revision of the STIG may have other rules.
+  const named = inputs.flatMap(({ vulnIds }) => [...vulnIds]);
+  const others = named.map(([check, id]) => ({ check, vuln_id: id, stig_id: id, rule_id: id }));
+  const names = [...stigRuleNames, ...others];
+  const rules = settings.rule === null ? null : new Set(findRules(settings, "rule", { names, io }));
   const wanted: HistoryQuery = { org: org ?? null, rules, period: lastDays(settings.days, io.now().getTime()) };
-  const found = await (isOfGateway ? fromGateway(wanted, io) : fromReports(folder?.file ?? runsFolder, wanted, io));
+  const found = isOfGateway ? await fromGateway(wanted, io) : historyOf(inputs, wanted.period, rules);
   if (typeof found === "number") return found;
   const inOrder = (rules: readonly RuleHistory[]) => sortBy(rules, ({ vuln_id: vulnId, check }) => vulnId ?? check);
-  const organizations = found.organizations.map((one) => ({ ...one, rules: inOrder(one.rules) }));
+  const chosen = org === undefined ? found.organizations : chooseOrganizations(org, found.organizations);
+  const organizations = chosen.map((one) => ({ ...one, rules: inOrder(one.rules) }));
   const history = { ...found, organizations };
   if (history.organizations.length === 0) writeLines(io, "No organization has a history yet: scan one first");
   const target = { name: "history", formats, outputDir: directory, stdout: io.stdout, fileWidth: 160 };
@@ -50,15 +55,14 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
 }
 
 /** Files that cannot be used are named. Throws `UsageError` where no other is left. */
-async function fromReports(directory: string, { org, rules, period }: HistoryQuery, io: CommandIo) {
+async function readReports(directory: string, io: CommandIo) {
   const { organizations, used, problems } = await readFolder(directory, io.now().getTime());
   writeLines(io, ...problems);
   if (used === 0) {
     const expected = "expected scan.json files, or files of follow --format ndjson";
     throw new UsageError([`--from-reports ${JSON.stringify(directory)}: no usable file: ${expected}`]);
   }
-  const history = historyOf(organizations, period, rules);
-  return org === null ? history : { ...history, organizations: chooseOrganizations(org, history.organizations) };
+  return organizations;
 }
 
 function fromGateway(wanted: HistoryQuery, io: CommandIo): Promise<History | number> {
@@ -67,11 +71,10 @@ function fromGateway(wanted: HistoryQuery, io: CommandIo): Promise<History | num
 }
 
 function factsOf({ from, to, organizations }: History, io: CommandIo) {
-  const [first = ""] = organizations.map((one) => one.org_url);
+  const [first = "", ...otherOrgs] = organizations.map((one) => one.org_url);
   return {
     scan: { org_url: first, started_at: from, ended_at: to },
-    otherOrgs: organizations.slice(1).map((one) => one.org_url),
-    revision: builtIn,
+    otherOrgs,
     toolVersion: io.toolVersion,
   };
 }

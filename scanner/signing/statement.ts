@@ -28,8 +28,8 @@ export const predicateSchema = v.object({
     v.description("A history may be about several organizations: those after the first"),
   ),
   rules: v.pipe(
-    v.object({ id: text, sha256: hexDigest }),
-    v.description("The revision of the STIG, and the digest of its rules as scanstream holds them"),
+    v.exactOptional(v.object({ id: text, sha256: hexDigest })),
+    v.description("The revision of the STIG, and the digest of its rules as scanstream holds them; a history has none"),
   ),
   scanner: v.object({ name: v.literal("scanstream"), version: text }),
   started_at: text,
@@ -61,8 +61,8 @@ export interface StatementFacts {
   readonly scan: Pick<CollectedScan, "org_url" | "started_at" | "ended_at">;
   /** The organizations after the first, which `scan` names. */
   readonly otherOrgs?: readonly string[];
-  /** The revision of the STIG. */
-  readonly revision: Revision;
+  /** The revision of the STIG; absent: a history, which may have results of several. */
+  readonly revision?: Revision;
   readonly toolVersion: string;
   /** Absent: nothing was judged. */
   readonly report?: Pick<Report, "summary">;
@@ -84,7 +84,7 @@ export function makeStatement(
     predicate: {
       org_url: scan.org_url,
       ...(otherOrgs.length > 0 && { other_org_urls: [...otherOrgs] }),
-      rules: { id: revision.benchmark.id, sha256: rulesDigest(revision) },
+      ...(revision !== undefined && { rules: { id: revision.benchmark.id, sha256: rulesDigest(revision) } }),
       scanner: { name: "scanstream", version: toolVersion },
       started_at: scan.started_at,
       ended_at: scan.ended_at,

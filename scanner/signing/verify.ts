@@ -64,7 +64,7 @@ export async function verifyPath(path: string, verifier: Verifier, expected: Exp
     const histories = verifyHistories(predicate, documents);
     const context = { folder, names, revision: expected.revision };
     lines.push(
-      `${name}: signed by ${verifier.keyId}; ${org}, ${from} to ${to}, ${rules.id}, scanstream ${scanner.version}`,
+      `${name}: signed by ${verifier.keyId}; ${org}, ${from} to ${to}${rules === undefined ? "" : `, ${rules.id}`}, scanstream ${scanner.version}`,
       `${[...digests.keys()].join(", ")}: as signed`,
       // Everything else has evidence, or should have.
       ...(histories.length > 0 ? histories : await verifyVerdicts(predicate, documents, context)),
@@ -163,7 +163,7 @@ async function verifyVerdicts(
   const notAgain = "the verdicts were not evaluated again";
   const reports = filesOf(documents, "scanstream.report/1", reportSchema);
   if (reports.length === 0) return [`${notAgain}: there is no report as JSON`];
-  if (evidence === null) return [`${notAgain}: the statement names no evidence`];
+  if (evidence === null || rules === undefined) return [`${notAgain}: the statement names no evidence, or no rules`];
   const text = await findFile(evidence.sha256, { folder, names });
   if (text === null) return [`${notAgain}: the evidence is not there`];
   for (const { name, value } of reports)

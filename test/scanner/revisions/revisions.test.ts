@@ -150,6 +150,8 @@ test("a rule of another revision alone is MANUAL, the job summary names the revi
   const report = JSON.parse(await readFile(join(cwd, "scan.json"), "utf8")) as Report;
   expect(report.checks).toContainEqual(expect.objectContaining({ vuln_id: "V-000001", reason: "not_automated" }));
   for (const { write } of reportWriters) expect(() => write(report)).toThrow("it is by okta-idaas-stig-v1r1");
+  const history = await callCommand(["history", "--from-reports", ".", "--rule", "V-000001", "-f", "csv"], { cwd });
+  expect(history.stdout).toContain("V-000001,v_000001,");
 });
 
 test("report refuses a stored report with an impossible time, and decisions, which would not change it", async () => {
