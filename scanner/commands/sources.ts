@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import * as v from "valibot";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
@@ -67,7 +69,9 @@ const keptReport = v.object({ benchmark: v.optional(v.string()), scan: v.object(
 
 /** Evidence of a kept run, and what its report says of it. */
 async function readRun({ evidence, report }: ReturnType<typeof runIn>): Promise<Evidence> {
-  const stored = await readOptionFile({ option: "the run", file: report, maxBytes: maxReportBytes }, parseJsonObject);
+  const file = { option: "the run", file: report, maxBytes: maxReportBytes };
+  // Evidence alone has no id of a scan, and is judged as it is now.
+  const stored = existsSync(report) ? await readOptionFile(file, parseJsonObject) : null;
   const { benchmark = own, scan = { id: null } } = v.is(keptReport, stored) ? stored : {};
   return { ...(await readEvidence({ option: "the run", file: evidence })), id: scan.id, benchmark };
 }
@@ -112,8 +116,10 @@ function parseEvidence(text: string): Evidence {
   return { document: parseArtifacts(text), text, id: null };
 }
 
-/** Reads the run in a folder, else a report or evidence. Throws `UsageError` naming the file and what is wrong. */
-export async function readNamed(file: string, option: string): Promise<Report | Evidence> {
+/** Reads the run in a folder, or the report that `--output` wrote there, else a report or evidence. Throws `UsageError` naming the file and what is wrong. */
+export async function readNamed(named: string, option: string): Promise<Report | Evidence> {
+  const written = join(named, "scan.json");
+  const file = existsSync(written) ? written : named;
   const entry = await stat(file).catch(() => null);
   if (entry?.isDirectory() === true) return readRun(runIn(file));
   return readOptionFile({ option, file, maxBytes: maxReportBytes }, (text) => {

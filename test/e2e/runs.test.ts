@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -95,6 +95,8 @@ test("the newest runs stay, and a run is compared with the one before", async ()
   for (const again of [["report"], ["report", other], ["diff"], ["diff", other, other]])
     expect((await run(...again)).stderr, again.join(" ")).toMatch(/judged by okta-idaas-stig-v1r1, .*--benchmark/);
   expect((await run("org-policy", "draft")).stderr).not.toContain("judged by");
+  await rm(join(other, "report.json.gz"));
+  expect((await run("report", other)).stdout).toContain("V-273209");
   const named = await run("diff", other, other, "--benchmark", v1r1File, "-f", "json");
   expect([named.stderr, (JSON.parse(named.stdout) as Diff).before.benchmark]).toEqual(["", "okta-idaas-stig-v1r1"]);
   await org.stop();
