@@ -9,7 +9,7 @@ import type { Revision } from "../catalog/catalog.ts";
 import { levelOf } from "../reports/report_format.ts";
 import { renderMarkdown } from "../reports/markdown.ts";
 import { markdownText } from "../reports/markdown_text.ts";
-import { worstFirst } from "../reports/result_text.ts";
+import { failureText, openFailuresOf, worstFirst } from "../reports/result_text.ts";
 import type { ScanEnd } from "./summary.ts";
 
 /** The end of the run over one organization. */
@@ -77,8 +77,9 @@ function annotations(
   const open = reports.flatMap(({ name, report }) =>
     report.checks.toSorted(worstFirst).flatMap((check) => {
       const title = property(`${name === null ? "" : `${name} `}${check.vuln_id} ${levelOf(check)}`);
-      const failing = check.findings.filter((finding) => finding.status === "FAIL" && !finding.waived);
-      return failing.map(({ change, detail }) => ({ change, line: `::error title=${title}::${message(detail)}` }));
+      return openFailuresOf(check).map(({ change, detail }) => {
+        return { change, line: `::error title=${title}::${message(failureText(check, detail))}` };
+      });
     }),
   );
   // With `--fail-on-new` the findings of the baseline are not why the job fails.

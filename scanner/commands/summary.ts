@@ -112,10 +112,8 @@ export function summaryMarkdown(summary: Summary): string {
     "",
     line(headings),
     line(alignments.map((side) => (side === "right" ? "---:" : "---"))),
-    // Numbers hold no text of others.
-    ...rowsOf(summary).map((cells) =>
-      line(cells.map((cell) => (/^\d*( of \d+)?$/.test(cell) ? cell : markdownCell(cell)))),
-    ),
+    // Only a name is a text of others.
+    ...rowsOf(summary).map(([name = "", ...cells]) => line([markdownCell(name), ...cells])),
     "",
     ...notes.flatMap(([name, note]) => (note === "" ? [] : [`- ${markdownText(name)}: ${markdownText(note)}`])),
     "",
@@ -134,11 +132,8 @@ export function summaryTable(summary: Summary, width: number): string {
 function rowsOf({ organizations, checks, exit_code: code }: Summary): readonly (readonly string[])[] {
   const counts = (of: Summary["checks"] | null) => ruleStates.map((state) => of?.[state].toString() ?? "");
   const done = organizations.filter(({ status }) => status === "completed").length;
-  const row = (one: OrganizationSummary) => [
-    one.name,
-    one.status.replace("_", " "),
-    ...counts(one.checks),
-    one.exit_code?.toString() ?? "",
-  ];
-  return [...organizations.map(row), ["all", `${done} of ${organizations.length}`, ...counts(checks), String(code)]];
+  const rows = organizations.map(({ name, status, checks: own, exit_code: exit }) => {
+    return [name, status.replace("_", " "), ...counts(own), String(exit ?? "")];
+  });
+  return [...rows, ["all", `${done} of ${organizations.length}`, ...counts(checks), String(code)]];
 }
