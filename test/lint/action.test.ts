@@ -27,7 +27,7 @@ describe("scan step of action.yml", async () => {
     FAIL_ON_NEW: "false",
     ALLOW_UNREAD: "false",
   };
-  const empty = { BASELINE: "", DECISIONS: "" };
+  const empty = { BASELINE: "", DECISIONS: "", ORG_POLICY: "" };
 
   async function scan(given: Readonly<Record<string, string>>): Promise<number> {
     const env = {
