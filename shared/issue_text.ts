@@ -9,6 +9,6 @@ export function issueText(issue: v.BaseIssue<unknown>, place = v.getDotPath(issu
 export function issueProblem({ expected, received, message }: v.BaseIssue<unknown>): string {
   if (expected === "never") return "is not a known field";
   if (received === "undefined") return "is required";
-  if (expected === "Object") return "expected a JSON object";
-  return message.replace(/^Invalid [^:]+: Expected (.+) but received (.{1,80}).*$/s, "expected $1, found $2");
+  const said = message.replace(/^Invalid [^:]+: Expected (.+) but received (.{1,80}).*$/s, "expected $1, found $2");
+  return said.replace(/^expected (Object|Array)\b/, (_, kind: string) => `expected an ${kind.toLowerCase()}`);
 }

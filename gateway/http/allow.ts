@@ -93,11 +93,12 @@ export function requireDeclared(routes: readonly RouterRoute[]): readonly Declar
   const declared = new Map<string, DeclaredRoute>();
   const answered = new Set<string>();
   for (const { method, path, handler: mounted } of routes) {
-    const name = `${method} ${path.replaceAll(/\/:\w+/g, "/:")}`;
+    const pattern = path.replaceAll(/\/:\w+/g, "/:");
+    const name = `${method} ${pattern}`;
     // Hono wraps the handlers of an app that has its own `onError`.
     const handler = findTargetHandler(mounted);
     const access = "access" in handler && isAccess(handler.access) ? handler.access : null;
-    if (access !== null && answered.has(name)) {
+    if (access !== null && (answered.has(name) || answered.has(`ALL ${pattern}`))) {
       throw new TypeError(`Cannot mount ${method} ${path}: another route has this method and path`);
     }
     if (access !== null) declared.set(name, declared.get(name) ?? { method, path, access });

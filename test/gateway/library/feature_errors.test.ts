@@ -173,15 +173,6 @@ test("S4: a stream that its feature allows no longer is closed by the recheck, a
   expect(await readStream(other, ": open")).not.toContain(": close");
 });
 
-test("features that do not fit together are an error that names both", async () => {
-  const stream = defineEventStream({ prefix: "job", getChannels: () => [] });
-  expect(() => defineFeature({ prefix: "task", eventStreams: { "/tasks": stream } })).toThrow(
-    'Cannot define the feature "task": the event stream at "/tasks" has the prefix "job"',
-  );
-  const twice = createGateway({ features: [healthy, healthy], database, broker: memory() });
-  await expect(twice).rejects.toThrow('two of them have the channel prefix "healthy"');
-});
-
 const whole = { features: [healthy], database, broker: memory() };
 const nowhere = postgres({ url: "postgres://a:b@127.0.0.1:9/x" });
 const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
@@ -189,12 +180,18 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   [() => createGateway({ ...whole, streamTokenSecret: "short" }), /streamTokenSecret: expected 32 random bytes/],
   [() => createGateway({ ...whole, auth: { issuer: "x", audience: "api" } } as never), /auth: expected url or jwks/],
   [() => createGateway(undefined as never), /Cannot call createGateway: the options: is required/],
+  [() => createGateway({ ...whole, broker: memory as never }), /broker: expected an object, found Function/],
   [async () => serve(await createGateway(whole), { port: 70_000 }), /serve: port: expected a port from 0 to 65535/],
   [() => openTestDatabase({ features: [healthy, healthy] }), /two of them have the channel prefix "healthy"/],
   [() => createGateway({ ...whole, bounds: { maxStreams: 0 } }), /bounds\.maxStreams: expected a number above 0/],
   [() => postgres({ url: "mysql://a:b@127.0.0.1/x" }), /url: expected postgres:\/\/user:password@host\/database$/],
   [() => migrate({ database: pglite() } as never), /Cannot call migrate: features: is required/],
   [() => migrate({ database: nowhere, features: [] }), /the database cannot be reached: check its host/],
+  [() => createGateway({ ...whole, features: [healthy, healthy] }), /two of them have the channel prefix "healthy"/],
+  [
+    () => defineFeature({ ...healthy, prefix: "task" }),
+    /Cannot define the feature "task": the event stream at "\/healthys" has the prefix "healthy"/,
+  ],
   [() => defineFeature({ prefix: "My jobs" }), /prefix "My jobs" is not valid/],
   [() => defineFeature({ prefix: "2fa" }), /prefix "2fa" is not valid: its terminal event has to begin with a letter/],
   [() => defineFeature({ prefix: "a", tables: [{} as never] }), /tables\.0: expected a pgTable/],
@@ -217,13 +214,16 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
     () => createGateway({ ...whole, features: [defineFeature({ prefix: "x", routes: () => routes })] }),
     /(?:GET|ALL) \/api\/v1\/x: it declares no permission/,
   ]),
-  ...["/session", "/healthys/:name/event-stream", "/stream-tokens"].map((path): (typeof wrong)[number] => [
-    () => {
-      const routes = () => new Hono<Allowed>().on(["GET", "POST"], path, anyone, (c) => c.text("hidden"));
-      return createGateway({ ...whole, features: [healthy, defineFeature({ prefix: "x", routes })] });
-    },
-    /Cannot mount (?:GET|POST) .*: another route has this method and path/,
-  ]),
+  ...["GET /session", "POST /stream-tokens", "ALL /healthys/:name/event-stream"].map(
+    (route): (typeof wrong)[number] => [
+      () => {
+        const [method = "", path = ""] = route.split(" ");
+        const routes = () => new Hono<Allowed>().on(method, path, anyone, (c) => c.text("hidden"));
+        return createGateway({ ...whole, features: [healthy, defineFeature({ prefix: "x", routes })] });
+      },
+      /Cannot mount (?:GET|POST) .*: another route has this method and path/,
+    ],
+  ),
 ];
 
 test.each(wrong)("wrong options %# are an error that names the option", async (call, named) => {
