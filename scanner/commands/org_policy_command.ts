@@ -3,6 +3,8 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { printLines } from "../../command_line/terminal.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { catalog } from "../catalog/catalog.ts";
+import { sha256 } from "../digest.ts";
+import { reportedOrgPolicy } from "../org_policy/document.ts";
 import { draftOrgPolicy } from "../org_policy/draft.ts";
 import { examineOrgPolicy } from "../org_policy/examine.ts";
 import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
@@ -39,7 +41,8 @@ async function check(file: string, flags: Flags, io: CommandIo): Promise<number>
   const expected = { orgUrl: document?.scan.org_url ?? null, checks: catalog };
   const policy = await readOrgPolicy({ option: "the document", file }, expected);
   if (policy === null) throw new TypeError("A file was given");
-  const { lines, isFine } = examineOrgPolicy(policy, io.now().toISOString(), document?.artifacts ?? null);
-  printLines(io, ...lines);
+  const at = io.now().toISOString();
+  const { lines, isFine } = examineOrgPolicy(policy, at, document?.artifacts ?? null);
+  printLines(io, ...lines, `SHA-256 in reports: ${reportedOrgPolicy(policy, at, sha256).sha256}`);
   return isFine ? exitCodes.ok : exitCodes.findings;
 }

@@ -73,7 +73,7 @@ export async function readFolder(directory: string, nowMs: number) {
     const parsed = v.safeParse(reportSchema, value, { abortEarly: true });
     if (!parsed.success)
       return `it is not a whole report: ${v.getDotPath(parsed.issues[0]) ?? "it"} is not as in a report`;
-    const { scan, checks } = parsed.output;
+    const { scan, checks, org_policy: policy } = parsed.output;
     const problem = timeProblem(scan.started_at, scan.ended_at, nowMs);
     if (problem !== null) return problem;
     if (scan.status !== "completed") return `its scan was ${scan.status}; only completed scans count`;
@@ -84,10 +84,12 @@ export async function readFolder(directory: string, nowMs: number) {
       return [check.check, toRuleResult(check, { severity: check.severity, cause: "scan" })] as const;
     });
     scans.set(scan.id, { runId: scan.id, began: from, from, to, results: Object.fromEntries(results) });
+    // A document that was changed without a new date is another version.
+    const digest = policy === undefined ? "" : `, SHA-256 ${policy.sha256}`;
     for (const { check, vuln_id: vulnId, findings } of checks) {
       vulnIds.set(check, vulnId);
       for (const { rests_on: document } of findings)
-        if (document !== undefined) documented.push({ document, check, from, to });
+        if (document !== undefined) documented.push({ document: `${document}${digest}`, check, from, to });
     }
     return null;
   }

@@ -29,6 +29,7 @@ export function statementRows(
     ["Client", `${scan.client_id} (${scan.engine} engine), ${countOf(total, "request")}, ${retried} repeated`],
     ["Role", `${roleText(report)}. ${unseenText(report)}`],
     ["Access Control policy", orgPolicyText(report)],
+    ["Policy as data", report.org_policy === undefined ? "" : `SHA-256 ${report.org_policy.sha256}`],
     ["Own limits", ownLimitsText(report)],
     ["Baseline", baselineText(report)],
     ["Evidence", report.evidence_sha256 === undefined ? "" : `SHA-256 ${report.evidence_sha256}`],

@@ -3,11 +3,13 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { historyOf } from "../../../scanner/history/history_input.ts";
 import { textWidth } from "../../../command_line/terminal.ts";
+import { reportedOrgPolicy } from "../../../scanner/org_policy/document.ts";
 import type { Report } from "../../../shared/report.ts";
 import type { History } from "../../../shared/schemas/history.ts";
 import { callCommand } from "../../support/called_command.ts";
 import { ownFolder } from "../../support/clean_up.ts";
 import { aChange, anExplanation } from "../../support/change_builders.ts";
+import { aDocument } from "../../support/org_policy_builder.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
 const now = Date.parse("2026-11-25T12:00:00.000Z");
@@ -108,15 +110,17 @@ describe("history --from-reports", () => {
   it("names each version of the document on which results rest", async () => {
     const resting = (day: string, rests_on: string) =>
       scan("PASS", `2026-11-${day}T01:00:00.000Z`, `2026-11-${day}T01:01:00.000Z`, { rests_on });
+    const changed = reportedOrgPolicy(aDocument, "2026-11-25", () => "ab");
     const place = await files({
       "a.json": resting("22", "version 1"),
       "b.json": resting("24", "version 2"),
-      "c.json": resting("25", "version 2"),
+      "c.json": { ...resting("25", "version 2"), org_policy: changed },
     });
     const { history } = await read(place, { days: "30" });
     expect(history.organizations[0]?.documents).toEqual([
       { document: "version 1", from: "2026-11-22T01:00:00.000Z", to: "2026-11-22T01:01:00.000Z", checks: [idle] },
-      { document: "version 2", from: "2026-11-24T01:00:00.000Z", to: "2026-11-25T01:01:00.000Z", checks: [idle] },
+      { document: "version 2", from: "2026-11-24T01:00:00.000Z", to: "2026-11-24T01:01:00.000Z", checks: [idle] },
+      expect.objectContaining({ document: "version 2, SHA-256 ab" }),
     ]);
     const table = await run(place, { days: "2" });
     expect(table.stdout).toContain("version 2: V-273186 rested on it");
