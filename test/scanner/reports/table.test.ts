@@ -33,24 +33,6 @@ test.each(["json", "hdf", "sarif", "oscal"])("no text in %s steers a terminal or
   expect(JSON.stringify(JSON.parse(text))).toContain("##[stop-commands]x");
 });
 
-test("prints what a check expects once, and what was found for each open resource", () => {
-  const findings = ["One", "Two"].map((name) =>
-    aFinding({
-      resource: { type: "policy", id: name, name },
-      detail: `Policy "${name}": expected 15 minutes, found 120 minutes: see the rule.`,
-    }),
-  );
-  const closed = aFinding({ status: "PASS", resource: { type: "policy", id: "three", name: "Three" } });
-  const lines = linesOf([aCheckResult({ findings: [...findings, closed] })], 80);
-  expect(lines.slice(lines.indexOf("") + 1, -3)).toEqual([
-    "FAIL   V-273186  CAT II  Okta must log out a session after a 15-minute",
-    "       period of inactivity.",
-    "       expected 15 minutes",
-    "       FAIL One: 120 minutes: see the rule.",
-    "       FAIL Two: 120 minutes: see the rule.",
-  ]);
-});
-
 describe("the first screen", () => {
   const render = (shown: readonly CheckResult[], width = 80) =>
     renderAs("table", aReport(shown), { width, isBrief: true }).trimEnd().split("\n");
