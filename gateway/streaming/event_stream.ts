@@ -69,19 +69,14 @@ function describeStream(
   text: StreamText,
 ): MiddlewareHandler {
   const { what, ended, notFound, ...texts } = text;
-  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
+  const ids = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) =>
+    parameter("path", name, v.pipe(uuid(), v.description(`The ${name === "id" ? what : name}'s id`))),
+  );
   return describeRoute({
     ...texts,
     tags: ["streams"],
     security: streamSecurity,
-    parameters: [
-      ...names.map((name) =>
-        parameter("path", name, v.pipe(uuid(), v.description(`The ${name === "id" ? what : name}'s id`))),
-      ),
-      ...parameters,
-      ...(getSnapshot === undefined ? [] : [snapshotParameter]),
-      tenantParameter,
-    ],
+    parameters: [...ids, ...parameters, ...(getSnapshot === undefined ? [] : [snapshotParameter]), tenantParameter],
     responses: {
       200: answer("text/event-stream", v.string(), "The stream", ["Cache-Control"]),
       204: { description: ended },
@@ -119,7 +114,7 @@ export function findEventStream(streams: EventStreams, url: URL): RequestedStrea
 }
 
 /** Path of an event stream below `/api/v1`. */
-export function pathOf(mount: string, { path }: EventStream): string {
+function pathOf(mount: string, { path }: EventStream): string {
   return [mount, path].filter((part) => part !== "/").join("");
 }
 
