@@ -8,17 +8,14 @@ const other = "5f0e2c1b-93c7-4a51-9d58-6c6f0f1f7a22";
 // `contract/use_cases.ts` has the names that a careless producer makes.
 describe("makeChannelName", () => {
   test.each([
-    ["scan", "a1"],
-    ["model-tokens", "A.b_c~d-e"],
-    ["0", tenant],
-  ])("builds %s:tenant:%s and parse reads it back", (prefix, resourceId) => {
-    const name = makeChannelName(prefix, tenant, resourceId);
+    ["scan", "a1", "a1"],
+    ["model-tokens", "A.b_c~d-e", "A.b_c~d-e"],
+    // As a path with it is read.
+    ["0", other.toUpperCase(), other],
+  ])("builds %s:tenant:%s and parse reads it back", (prefix, given, resourceId) => {
+    const name = makeChannelName(prefix, tenant, given);
     expect(name).toBe(`${prefix}:${tenant}:${resourceId}`);
     expect(parseChannelName(name)).toEqual({ prefix, tenantId: tenant, resourceId });
-  });
-
-  test("builds the name that a path with an upper-case UUID is read as", () => {
-    expect(makeChannelName("job", tenant, other.toUpperCase())).toBe(`job:${tenant}:${other}`);
   });
 
   test.each([
