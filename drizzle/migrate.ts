@@ -1,7 +1,7 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import { migrate as applyMigrations } from "drizzle-orm/node-postgres/migrator";
 import { Client } from "pg";
-import { UsageError } from "../shared/usage_error.ts";
+import { settingsError, UsageError } from "../shared/usage_error.ts";
 import { defaultTimeouts } from "./database.ts";
 import { toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
 import { toClientConfig } from "./databases/pg.ts";
@@ -14,11 +14,15 @@ const migrationLock = "8319104478127354989";
 /**
  * Applies the migrations, and those of the features, to the database that `url` names, as its owner (who needs no superuser, but CREATE on the database, and
  * CREATEROLE unless the two roles exist). Safe to repeat, and when several processes do it at once: the second waits for a minute.
- * Rejects with `AppError("unavailable")` or `DatabaseError`, and with `UsageError` for a URL that cannot be used; a failed
- * migration leaves nothing behind.
+ * Rejects with `AppError("unavailable")` or `DatabaseError`, and with `UsageError` for a URL that cannot be used or a database that
+ * is not in UTF8; a failed migration leaves nothing behind.
  */
 export async function migrate(url: string, features: readonly FeatureTables[] = []): Promise<void> {
   await withClient(url, async (guard) => {
+    const { rows } = await guard.query<{ encoding: string }>("select current_setting('server_encoding') as encoding");
+    const [{ encoding } = { encoding: "" }] = rows;
+    // Others have no place for most characters: storing what a person or Okta wrote would fail.
+    if (encoding !== "UTF8") throw settingsError(`DATABASE_URL: expected a database in UTF8, not ${encoding}`);
     // The lock lives in a transaction on a separate connection: a session lock would get lost behind a transaction pooler,
     // and the migrator begins and commits its transactions itself.
     await guard.query("begin");

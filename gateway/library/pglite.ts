@@ -3,7 +3,6 @@ import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { pause } from "../../shared/abortable.ts";
 import { settingsError, UsageError } from "../../shared/usage_error.ts";
 import { checkOptions, optionalText } from "../check_options.ts";
-import type { Feature } from "../features/features.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
 import { createLocalState, stateDirectory, type LocalState } from "../operator/local_state.ts";
 
@@ -24,7 +23,7 @@ export function pglite(options: PgliteOptions = {}): DatabaseAdapter {
     async open({ features }) {
       const lock = await lockEmbedded(state);
       try {
-        const database = await openEmbedded(state.databaseDirectory, features);
+        const database = await openPgliteDatabase(state.databaseDirectory, features);
         return {
           ...database,
           async close() {
@@ -32,26 +31,18 @@ export function pglite(options: PgliteOptions = {}): DatabaseAdapter {
             await lock.release();
           },
         };
-      } catch (error) {
+      } catch (cause) {
         await lock.release();
-        throw error;
+        if (cause instanceof UsageError) throw cause;
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        throw settingsError(
+          `DATABASE_URL: unset, and the embedded database in ${state.databaseDirectory} cannot be opened: ` +
+            `make room if its disk is full; else restore a copy of that folder, or move it away to start afresh (${reason})`,
+          { cause },
+        );
       }
     },
   };
-}
-
-async function openEmbedded(directory: string, features: readonly Feature[]) {
-  try {
-    return await openPgliteDatabase(directory, features);
-  } catch (cause) {
-    if (cause instanceof UsageError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw settingsError(
-      `DATABASE_URL: unset, and the embedded database in ${directory} cannot be opened: ` +
-        `restore a copy of that folder, or move it away to start afresh (${reason})`,
-      { cause },
-    );
-  }
 }
 
 /** Another command is done by then. */

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { eq } from "drizzle-orm";
-import type { Client } from "pg";
 import { afterAll, expect, test } from "vitest";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { Database } from "../../drizzle/database.ts";
@@ -13,14 +12,11 @@ import { asAdmin, startPostgres } from "../support/postgres.ts";
 import { seedTenant } from "./seed.ts";
 
 /** Its own server: roles belong to the whole of it. */
-
 const server = await startPostgres("bare");
 afterAll(() => server.stop());
 
-const admin = <Result>(work: (client: Client) => Promise<Result>) => asAdmin(server.adminUrl, work);
-
 async function run(...statements: readonly string[]): Promise<void> {
-  await admin(async (client) => {
+  await asAdmin(server.adminUrl, async (client) => {
     for (const statement of statements) await client.query(statement);
   });
 }
@@ -49,7 +45,6 @@ test("without the roles, an owner who may not create them gets what an administr
     sqlState: "42501",
     message: expect.stringMatching(/CREATE ROLE scanstream_app NOLOGIN; .* GRANT scanstream_admin TO plain;/),
   });
-  expect(await withDatabase(url, isMigrated)).toBe(false);
   // Nothing remains.
   const tables = await withDatabase(url, (database) =>
     runSql(database, "select count(*)::int from pg_tables where schemaname = 'public'"),
@@ -131,6 +126,11 @@ test("a login role that is a member of the application role may serve, but not a
       sqlState: "42501",
     });
   });
+});
+
+test("a database that has no place for every character is refused", async () => {
+  await run("create database latin_db owner one encoding 'LATIN1' locale 'C' template template0");
+  await expect(migrate(urlAs("one", "latin_db"))).rejects.toThrow("expected a database in UTF8, not LATIN1");
 });
 
 test.each(["bypassrls", "superuser"])("an application role with %s is refused", async (attribute) => {
