@@ -53,7 +53,8 @@ export function applyWaivers(results: readonly CheckResult[], entries: readonly 
   const used = new Set<WaiverEntry>();
   const { find, isExhausted } = createDecisionFinder([...inForce]);
   const waived = mapFindings(results, (finding, { check }) => {
-    const isOpen = !finding.waived && ["fail", "manual"].includes(stateOf(finding));
+    const isReached = finding.reason !== "interrupted";
+    const isOpen = isReached && !finding.waived && ["fail", "manual"].includes(stateOf(finding));
     const waiver = isOpen ? find(check, finding.resource) : undefined;
     if (waiver === undefined) return finding;
     used.add(waiver);
@@ -61,13 +62,13 @@ export function applyWaivers(results: readonly CheckResult[], entries: readonly 
     const author = { ...(by === undefined ? {} : { by }), ...(source === undefined ? {} : { source }) };
     return { ...finding, waived: true, waiver: { reason, expires, ...author } };
   });
-  const selected = new Set(results.map((result) => result.check));
+  const reached = new Set(results.flatMap(({ check, reason }) => (reason === "interrupted" ? [] : [check])));
   const warnings = waivers.flatMap((waiver) => {
     const { check, resource, by = "?", source, expires } = waiver;
     const place = source === "gateway" ? ` by ${by} at the gateway` : "";
     const name = `The waiver of ${vulnIdOf(check)}${resource === null ? "" : ` for ${JSON.stringify(resource)}`}${place}`;
     if (!inForce.has(waiver)) return [`${name} expired on ${expires} and is ignored`];
-    return used.has(waiver) || !selected.has(check) ? [] : [`${name} matches no open finding, or only waived ones`];
+    return used.has(waiver) || !reached.has(check) ? [] : [`${name} matches no open finding, or only waived ones`];
   });
   const slow =
     "The patterns of the decisions take too long on these names: what only a later pattern names is not waived";
@@ -92,8 +93,7 @@ export function applyAttestations(
       warnings.push(`${name} expired on ${attestation.expires} and is ignored`);
     else if (result?.status === "FAIL" && attestation.status !== "FAIL")
       warnings.push(`${name} is ignored: the scan found a FAIL, which only a waiver accepts`);
-    else if (result?.reason === "interrupted") warnings.push(`${name} is ignored: the scan did not reach this rule`);
-    else {
+    else if (result?.reason !== "interrupted") {
       const before = byCheck.get(check);
       if (before) warnings.push(`${name} as ${before.status} is ignored: a later one says ${attestation.status}`);
       byCheck.set(check, attestation);
