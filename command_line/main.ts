@@ -60,6 +60,8 @@ function withStdoutFailure(code: number): number {
   const { aborted: hasFailed, reason } = streams.stdoutFailed;
   // Whoever pipes a help text into head has read enough.
   if (!hasFailed || (!hasRun && hasCode(reason, "EPIPE"))) return code;
-  writeError(`${explainWriteError("standard output", reason)}\n`);
-  return isVerdict(code) ? exitCodes.usage : code;
+  const ended = isVerdict(code) ? exitCodes.usage : code;
+  // A scan has said how its gates would end it.
+  writeError(`${explainWriteError("standard output", reason)}, so the exit code is ${ended}\n`);
+  return ended;
 }
