@@ -23,7 +23,8 @@ const range = v.pipe(
 const digestMessage = "expected 64 hexadecimal digits, with or without colons";
 const digest = v.pipe(
   v.string(digestMessage),
-  v.regex(/^(?:[0-9a-f]{64}|(?:[0-9a-f]{2}:){31}[0-9a-f]{2})$/i, digestMessage),
+  // JSON Schema has no flag for the case.
+  v.regex(/^(?:[0-9a-fA-F]{64}|(?:[0-9a-fA-F]{2}:){31}[0-9a-fA-F]{2})$/, digestMessage),
 );
 
 const zoneLists = {

@@ -1,4 +1,6 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
+import orgPolicyJsonSchema from "../../../shared/org_policy.schema.json" with { type: "json" };
 import type { JsonObject } from "../../../shared/json.ts";
 import { parseOrgPolicy } from "../../../scanner/org_policy/read_org_policy.ts";
 import { examineOrgPolicy } from "../../../scanner/org_policy/examine.ts";
@@ -55,6 +57,12 @@ test.each<[what: string, more: object, problem: RegExp]>([
   ],
 ])("a document that %s is refused, with the place", (_, more, problem) => {
   expect(() => parse(more)).toThrow(problem);
+});
+
+test("the schema for editors takes a fingerprint as OpenSSL prints it, as the program does", () => {
+  const authority = { sha256: sha256.toUpperCase().replaceAll(/..(?=.)/g, "$&:"), name: "CA" };
+  const document = parse({ certificate_authorities: [authority] });
+  expect(new Ajv2020({ strict: false }).validate(orgPolicyJsonSchema, document)).toBe(true);
 });
 
 // The time is that of minutes of work, were each absent name compared with each of the org.
