@@ -38,15 +38,6 @@ test.each([20, 80, 200])("on a terminal of %i columns the bar fits and is never 
   }
 });
 
-test("a bar leaves only messages and one line of totals", () => {
-  const lines = written("bar", 80).split("\n");
-  expect(lines.map((line) => line.split(eraseLine).at(-1))).toEqual([
-    "The gateway does not answer",
-    `${total} of ${total} checks evaluated in ${Math.ceil(total * 1.5)} s`,
-    "",
-  ]);
-});
-
 test("without a terminal each check is a line with its verdict, without the details that the report has", () => {
   const text = written("lines", 0);
   const lines = text.trimEnd().split("\n");
