@@ -94,7 +94,7 @@ function limitLines({ before: old, after: now, evidence, not_compared: notCompar
     }),
     ...evidence.map(({ artifact, before, after }) => {
       const where = before === "obtained" ? "the second file" : after === "obtained" ? "the first file" : "either file";
-      return `Not compared: ${artifact} could not be read in ${where} (${before} → ${after})`;
+      return `Not compared: ${artifact} was not obtained in ${where} (${before} → ${after})`;
     }),
   ];
 }
