@@ -2,8 +2,6 @@ import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
 
-export type Listening = Awaited<ReturnType<typeof listen>>;
-
 /** Listens on a free loopback port. */
 export async function listen(server: Server) {
   const host = "127.0.0.1";

