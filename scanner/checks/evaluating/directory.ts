@@ -151,7 +151,11 @@ export function unlessDirectory(
       const note = `${citationOf(policy)} says that Okta masters accounts`;
       return { ...draft, note, notes: { ...draft.notes, rests_on: restsOn(policy) } };
     }
-    if (source.kind === "none") return { ...draft, note: hiddenApps };
+    if (source.kind === "none") {
+      if (policy?.user_sourcing !== "directory") return { ...draft, note: hiddenApps };
+      const note = `${citationOf(policy)} says that a directory masters every account, and ${hiddenApps}; if there is one, attest the rule as Not Applicable`;
+      return subject.noting(note).manual("needs_review", actual);
+    }
     if (source.kind === "missing") return { ...subject.missing(source.evidence), actual };
     if (source.kind === "unreadable")
       return subject.manual("unreadable", `${actual}, and what this version cannot read, ${source.found}`);

@@ -228,6 +228,14 @@ testChanges([
     (one) => useDirectory(one, "directory", attempts),
     { "V-273188": "not_applicable", "V-273189": "not_applicable" },
   ]),
+  [
+    "a directory masters every account, which the role of the scan cannot see",
+    (one) => {
+      useDirectory(one, "directory", 10);
+      Object.assign(one.org, { apps: { state: "obtained", value: [] }, saml_idps: { state: "obtained", value: [] } });
+    },
+    { [A]: open, "V-273189": "needs_review" },
+  ],
   ["Okta masters accounts beside a directory", (one) => useDirectory(one, "both", 10), { "V-273189": "FAIL" }],
   [
     "Okta masters accounts, and nobody knows of a directory",
