@@ -72,9 +72,5 @@ function fromGateway(wanted: HistoryQuery, io: CommandIo): Promise<History | num
 
 function factsOf({ from, to, organizations }: History, io: CommandIo) {
   const [first = "", ...otherOrgs] = organizations.map((one) => one.org_url);
-  return {
-    scan: { org_url: first, started_at: from, ended_at: to },
-    otherOrgs,
-    toolVersion: io.toolVersion,
-  };
+  return { scan: { org_url: first, started_at: from, ended_at: to }, otherOrgs, toolVersion: io.toolVersion };
 }

@@ -139,13 +139,8 @@ export function parseConfigFile(written: string, file: string): ConfigFile {
   });
   if (repeated.length > 0) throw new ContentError(repeated);
   const folder = dirname(file);
-  const listed = list.map((each) => withPathsOf(each, folder));
-  return {
-    file,
-    top,
-    defaults: withPathsOf(defaults, folder),
-    organizations: organizations === undefined ? null : listed,
-  };
+  const listed = organizations?.map((each) => withPathsOf(each, folder)) ?? null;
+  return { file, top, defaults: withPathsOf(defaults, folder), organizations: listed };
 }
 
 function isOfSecret(problem: string): boolean {

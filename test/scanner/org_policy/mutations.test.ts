@@ -232,7 +232,7 @@ testChanges([
     "a directory masters every account, which the role of the scan cannot see",
     (one) => {
       useDirectory(one, "directory", 10);
-      Object.assign(one.org, { apps: { state: "obtained", value: [] }, saml_idps: { state: "obtained", value: [] } });
+      one.org.saml_idps = one.org.apps = { state: "obtained", value: [] };
     },
     { [A]: open, "V-273189": "needs_review" },
   ],
