@@ -87,25 +87,23 @@ test("findings that a proxy's error page hides are said to be missing, and read 
   await page.getByText("1 FAIL", { exact: true }).waitFor();
 });
 
-test("the first row needs one request; a hidden tab gives its stream back, keeps its title true, and catches up when it is shown", async () => {
+test("the first row needs one request; a tab in the background opens no stream, gives its own back, keeps its title true, and catches up when it is shown", async () => {
   const tenant = await demoTenant();
   const monitor = await tenant.producer.follow({ org_url: orgUrl });
-  for (const org of [orgUrl, "https://other.okta.com"]) {
-    await tenant.producer.register({ org_url: org, checks_total: 1 });
-  }
+  await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
+  const other = await tenant.producer.register({ org_url: "https://other.okta.com", checks_total: 1 });
   await using page = await openPage(browser, gateway.url, {
     beforeOpen: async (page) => {
       await page.clock.install();
       // Headless, every tab is visible.
       await page.addInitScript(() => {
-        const get = () => Reflect.get(globalThis, "shown") ?? "visible";
+        const get = () => Reflect.get(globalThis, "shown") ?? "hidden";
         Object.defineProperty(document, "visibilityState", { get });
       });
     },
   });
   const { requestUrls } = page;
   await page.locator(".organization").first().waitFor();
-  await page.untilConnection("live");
   const [firstRead] = requestUrls.filter((url) => url.includes("/api/v1/"));
   expect(firstRead).toContain("/api/v1/overview");
   const show = (shown: string) =>
@@ -113,12 +111,19 @@ test("the first row needs one request; a hidden tab gives its stream back, keeps
       Reflect.set(globalThis, "shown", value);
       document.dispatchEvent(new Event("visibilitychange"));
     }, shown);
-  await expect.poll(() => gateway.openStreams()).toBe(1);
+  await page.evaluate((id) => void (location.hash = `#/scans/${id}`), other.id);
+  await page.locator(".running").waitFor();
+  expect(requestUrls.join("\n")).not.toContain("/event-stream");
+  await show("visible");
+  await page.untilConnection("live");
+  // That of the tenant, and that of the scan.
+  await expect.poll(() => gateway.openStreams()).toBe(2);
   const seen = page.waitForRequest(/\/api\/v1\/seen$/);
   await show("hidden");
   await seen;
   await page.clock.fastForward(35_000);
   await expect.poll(() => gateway.openStreams()).toBe(0);
+  await page.goBack();
   await tenant.producer.register({ org_url: "https://hidden.okta.com", checks_total: 1 });
   const minuteLater = () => page.clock.fastForward(60_000);
   await expect.poll(() => minuteLater().then(() => page.getByText("hidden.okta.com").count())).toBe(1);

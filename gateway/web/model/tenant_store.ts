@@ -27,7 +27,7 @@ type Listener = (event: TenantEvent | null) => void;
 /** The tenant as it is now. Its functions are the same in every snapshot. */
 export interface Tenant extends TenantState {
   readonly connection: Connection;
-  /** Time up to which a hidden tab has read; infinite where events come. */
+  /** Time up to which a hidden tab has read; infinite while it is shown. */
   readonly readUntilMs: number;
   readonly retryNow: () => void;
   /** Takes what there is now as seen, and these changes: the gateway's clock may be ahead of what its last answer told. */
@@ -49,8 +49,10 @@ export interface TenantStoreOptions {
   readonly onRefused: () => void;
 }
 
-/** A tab that nobody looks at gives its connection back: over HTTP/1.1 a browser has six. */
-const hiddenForMs = 30_000;
+/** A tab that nobody looks at has no stream: over HTTP/1.1 a browser has six connections for all tabs. */
+const hiddenForMs = 5000;
+/** Whoever is away for so long has seen what there was. */
+const awayForMs = 25_000;
 /** Its title still says what needs somebody. */
 const hiddenReadMs = 60_000;
 const seenTimeoutMs = 3000;
@@ -68,7 +70,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
   let current: Tenant = {
     ...withOverview(null, overview),
     connection: noConnection,
-    readUntilMs: Infinity,
+    readUntilMs: document.visibilityState === "hidden" ? api.nowMs() : Infinity,
     retryNow() {
       if (current.connection.state === "failed") follow();
       else subscription?.retryNow();
@@ -174,8 +176,11 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       hiding = setTimeout(() => {
         subscription?.close();
         subscription = null;
-        change({ seenAtMs });
-        void readHidden();
+        change({ readUntilMs: api.nowMs() });
+        hiding = setTimeout(() => {
+          change({ seenAtMs });
+          void readHidden();
+        }, awayForMs);
       }, hiddenForMs);
     } else if (subscription === null) {
       change({ connection: noConnection, readUntilMs: Infinity });
@@ -197,7 +202,9 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
 
   document.addEventListener("visibilitychange", onVisibility, { signal });
   api.refusals.addEventListener("forbidden", readAgain, { signal });
-  follow();
+  // A link that was opened in the background waits there.
+  if (document.visibilityState === "hidden") void readHidden();
+  else follow();
   return {
     get current() {
       return current;

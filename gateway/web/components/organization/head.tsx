@@ -11,7 +11,6 @@ import { shownDays } from "../../model/organization_store.ts";
 import type { RulesView } from "../../model/route.ts";
 import type { RuleCounts, TrendDay } from "../../model/rules.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
-import { useLifetime } from "../hooks.ts";
 import { Trend } from "./days.tsx";
 
 /** The one line that says how far what is shown can be trusted. */
@@ -112,23 +111,28 @@ export function AsOfChoice({ scans, day, scanId, change, now }: AsOfChoiceProps)
   );
 }
 
-/** The progress of a running scan, read from its own stream. */
-export function Running(props: { readonly api: Api; readonly scan: Scan; readonly now: number }) {
-  const { api, scan, now } = props;
+/** The progress of a running scan, read from its own stream while the page is looked at. */
+export function Running(props: {
+  readonly api: Api;
+  readonly scan: Scan;
+  readonly now: number;
+  readonly isHidden: boolean;
+}) {
+  const { api, scan, now, isHidden } = props;
   const { id, checks_done: done, checks_total: total } = scan;
   const [lastCheck, setLastCheck] = useState<string | null>(null);
   const [problems, setProblems] = useState<readonly string[]>([]);
-  const signal = useLifetime();
   useEffect(() => {
-    subscribe<ScanEvents>(new URL(`${toScanPath(id)}/event-stream`, document.baseURI), {
-      signal,
+    if (isHidden) return undefined;
+    const subscription = subscribe<ScanEvents>(new URL(`${toScanPath(id)}/event-stream`, document.baseURI), {
       fetch: api.fetchStream,
       onEvent({ type, data }) {
         if (type === "scan.progress") setLastCheck(data.check);
         if (type === "scan.error") setProblems((before) => [...before, data.detail || data.code]);
       },
     });
-  }, [api, id, signal]);
+    return () => subscription.close();
+  }, [api, id, isHidden]);
   const elapsedMs = now - Date.parse(scan.started_at ?? scan.created_at);
   const leftMs = done === 0 ? null : (elapsedMs / done) * (total - done);
   return (

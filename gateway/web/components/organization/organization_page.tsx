@@ -176,7 +176,9 @@ function OrganizationView(props: OrganizationViewProps) {
       <Problem text={store.problem} />
       <Counts counts={counts} isUnread={isUnread} trend={trend} choose={(state) => change({ state })} />
       <Announcement news={news} />
-      {running !== null && <Running key={running.id} api={api} scan={running} now={now} />}
+      {running !== null && (
+        <Running key={running.id} {...{ api, now }} scan={running} isHidden={tenant.readUntilMs < Infinity} />
+      )}
       {!isOld && news.length > 0 && (
         <section class="card news-card" aria-labelledby="news-title">
           <header class="row">
