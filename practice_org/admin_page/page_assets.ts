@@ -1,5 +1,5 @@
 export const pageStyle = `
-:root { color-scheme: light dark; --line: light-dark(#c4c4c4, #555); --soft: light-dark(#f4f4f4, #222); }
+:root { color-scheme: light dark; scroll-padding-top: 3.5rem; --line: light-dark(#c4c4c4, #555); --soft: light-dark(#f4f4f4, #222); }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1rem; max-width: 60rem; font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; margin: 0; }

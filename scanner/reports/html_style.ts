@@ -44,7 +44,7 @@ summary { cursor: pointer; } summary h3 { display: inline; font-size: 1rem; font
 pre { margin: .5rem 0 0; white-space: pre-wrap; font: .9rem/1.45 ui-monospace, monospace; }
 @media (max-width: 40rem) {
   body { font-size: .9rem; } header, main { padding-inline: .75rem; } section { padding: .6rem .75rem; }
-  h1 { font-size: 1.4rem; } h3 { font-size: 1rem; } td, th { padding: .3rem .4rem; } .counts th { white-space: normal; }
+  h1 { font-size: 1.4rem; } h3 { font-size: 1rem; } td, th { padding: .3rem .4rem; } .counts th { white-space: normal; overflow-wrap: anywhere; hyphens: auto; }
   main th:nth-child(n+3), main td:nth-child(n+3) { display: none; }
   .facts { grid-template-columns: 1fr; }
 }

@@ -256,15 +256,10 @@ test.each([true, false])("the plan counts a failure that only a person found; wa
 });
 
 test("an address keeps what is shown of an organization", () => {
-  const view = {
-    state: "waived",
-    text: "console",
-    rule: "application_admin_console_mfa_required",
-    asOf: "2026-11-01",
-  } as const;
-  const address = toAddress("#/organizations/1?old=1", view);
-  expect(address).toBe("#/organizations/1?status=waived&q=console&rule=V-273193&as-of=2026-11-01");
-  expect(parseRulesView(address)).toEqual(view);
+  const address = "#/organizations/1?status=waived&q=console&rule=V-273193&as-of=2026-11-01";
+  const view = parseRulesView(address);
+  expect(view).toMatchObject({ text: "console", rule: "application_admin_console_mfa_required" });
+  expect(toAddress("#/organizations/1?old=1", view)).toBe(address);
   // Ids are UUIDs, in any case.
   expect(parseRulesView("#/organizations/1?as-of=2F0F").asOf).toBe("2f0f");
   expect(parseRoute("#/scans/2F0F")).toEqual({ page: "scan", id: "2f0f" });

@@ -70,9 +70,8 @@ test("how long a rule has been passing, and the file to hand over: two clicks", 
   const today = new Date().toLocaleDateString("en-US", { month: "short", day: "numeric", timeZone: "UTC" });
   const rule = page.locator(".rule", { hasText: `passing since ${today} (1 day)` });
   await rule.locator("summary").click();
-  await rule
-    .locator(".rule-inside .days title", { hasText: "400 days: 0 failing, 399 unknown" })
-    .waitFor({ state: "attached" });
+  const title = rule.locator(".rule-inside .days title", { hasText: "400 days: 0 failing, 399 unknown" });
+  await title.waitFor({ state: "attached" });
 });
 
 // `e2e/scan_with_gateway.test.ts` has what it is for the next scan, and `scanner/reports/every_format.test.ts` its formats.

@@ -51,9 +51,7 @@ export interface TenantStoreOptions {
 
 /** A tab that nobody looks at has no stream: over HTTP/1.1 a browser has six connections for all tabs. */
 const hiddenForMs = 5000;
-/** Whoever is away for so long has seen what there was. */
-const awayForMs = 25_000;
-/** Its title still says what needs somebody. */
+/** Its title still says what needs somebody; whoever is away for so long has seen what there was before. */
 const hiddenReadMs = 60_000;
 const seenTimeoutMs = 3000;
 const readPauseMs = 500;
@@ -95,6 +93,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       return () => listeners.delete(listener);
     },
   };
+  let leftAtMs = current.seenAtMs;
 
   function change(changed: Partial<Tenant>): void {
     current = { ...current, ...changed };
@@ -172,15 +171,11 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     clearTimeout(hiding);
     if (document.visibilityState === "hidden") {
       storeSeen();
-      const seenAtMs = api.nowMs();
+      leftAtMs = api.nowMs();
       hiding = setTimeout(() => {
         subscription?.close();
         subscription = null;
-        change({ readUntilMs: api.nowMs() });
-        hiding = setTimeout(() => {
-          change({ seenAtMs });
-          void readHidden();
-        }, awayForMs);
+        void readHidden();
       }, hiddenForMs);
     } else if (subscription === null) {
       change({ connection: noConnection, readUntilMs: Infinity });
@@ -188,7 +183,8 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     } else subscription.retryNow();
   }
 
-  async function readHidden(): Promise<void> {
+  async function readHidden(seenAtMs = current.seenAtMs): Promise<void> {
+    change({ seenAtMs });
     const outcome = await catchUp(signal).then(
       () => ({ connection: noConnection, readUntilMs: api.nowMs() }),
       (error: unknown) => ({
@@ -197,7 +193,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     );
     if (subscription !== null || signal.aborted) return;
     change(outcome);
-    hiding = setTimeout(() => void readHidden(), hiddenReadMs);
+    hiding = setTimeout(() => void readHidden(leftAtMs), hiddenReadMs);
   }
 
   document.addEventListener("visibilitychange", onVisibility, { signal });

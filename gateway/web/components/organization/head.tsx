@@ -112,13 +112,8 @@ export function AsOfChoice({ scans, day, scanId, change, now }: AsOfChoiceProps)
 }
 
 /** The progress of a running scan, read from its own stream while the page is looked at. */
-export function Running(props: {
-  readonly api: Api;
-  readonly scan: Scan;
-  readonly now: number;
-  readonly isHidden: boolean;
-}) {
-  const { api, scan, now, isHidden } = props;
+export function Running(props: { readonly api: Api; readonly scan: Scan; readonly isHidden: boolean }) {
+  const { api, scan, isHidden } = props;
   const { id, checks_done: done, checks_total: total } = scan;
   const [lastCheck, setLastCheck] = useState<string | null>(null);
   const [problems, setProblems] = useState<readonly string[]>([]);
@@ -133,7 +128,7 @@ export function Running(props: {
     });
     return () => subscription.close();
   }, [api, id, isHidden]);
-  const elapsedMs = now - Date.parse(scan.started_at ?? scan.created_at);
+  const elapsedMs = api.nowMs() - Date.parse(scan.started_at ?? scan.created_at);
   const leftMs = done === 0 ? null : (elapsedMs / done) * (total - done);
   return (
     <section class="card running stack" aria-labelledby="running-title">

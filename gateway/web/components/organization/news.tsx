@@ -49,15 +49,15 @@ export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
   );
 }
 
-/** Tells screen readers the newest of the news when it comes, and how many others there are. */
+/** Tells screen readers the newest of the news when it comes, and how many others there are: one text, which they say once. */
 export function Announcement({ news }: { readonly news: readonly (NewsItem & { readonly name?: string })[] }) {
   const [newest] = news.toSorted((a, b) => b.atMs - a.atMs);
+  const others = news.length > 1 ? ` And ${countOf(news.length - 1, "more change")}.` : "";
   return (
     <p class="visually-hidden" role="status">
       {newest !== undefined &&
         `${newest.name === undefined ? "" : `${newest.name}: `}${checkTitle(newest.change.check)}, ` +
-          `${newest.change.resource.name}: ${movedText(newest)}, ${byWhom(newest)}.`}
-      {news.length > 1 && ` And ${countOf(news.length - 1, "more change")}.`}
+          `${newest.change.resource.name}: ${movedText(newest)}, ${byWhom(newest)}.${others}`}
     </p>
   );
 }

@@ -177,7 +177,7 @@ function OrganizationView(props: OrganizationViewProps) {
       <Counts counts={counts} isUnread={isUnread} trend={trend} choose={(state) => change({ state })} />
       <Announcement news={news} />
       {running !== null && (
-        <Running key={running.id} {...{ api, now }} scan={running} isHidden={tenant.readUntilMs < Infinity} />
+        <Running key={running.id} api={api} scan={running} isHidden={tenant.readUntilMs < Infinity} />
       )}
       {!isOld && news.length > 0 && (
         <section class="card news-card" aria-labelledby="news-title">
@@ -210,7 +210,7 @@ function OrganizationView(props: OrganizationViewProps) {
         table(null)
       ) : (
         <WithNow {...props} organization={organization} decisions={index}>
-          {(present) => table(compareRules(rules, present))}
+          {(present) => table(present && compareRules(rules, present))}
         </WithNow>
       )}
       {draft !== null && (
@@ -242,12 +242,12 @@ function WithNow(
   props: OrganizationViewProps & {
     readonly organization: Organization;
     readonly decisions: ReturnType<typeof indexDecisions>;
-    readonly children: (rules: readonly RuleRow[]) => preact.ComponentChild;
+    readonly children: (rules: readonly RuleRow[] | null) => preact.ComponentChild;
   },
 ) {
   const { session, tenant, organization, decisions, children } = props;
   const present = presentOf(organization);
   const store = useStore((onChange) => openOrganization({ api: session.api, tenant, onChange }, present), present);
   const rules = useMemo(() => toRules(store, decisions), [store, decisions]);
-  return <>{children(store.isRead ? rules : [])}</>;
+  return <>{children(store.isRead ? rules : null)}</>;
 }

@@ -14,7 +14,7 @@ import { RuleDetails, type OpenRules } from "./rule_details.tsx";
 
 interface RulesTableProps extends OpenRules {
   readonly rules: readonly RuleRow[];
-  /** The present state of each check whose rule differs now; null: now is shown. */
+  /** The present state of each check whose rule differs now; null: now is shown, or not read yet. */
   readonly compared: ReadonlyMap<string, ShownState> | null;
   readonly view: RulesView;
   readonly change: (changed: Partial<RulesView>) => void;
@@ -53,7 +53,7 @@ export function RulesTable(props: RulesTableProps) {
           onText={(text) => change({ text })}
         />
         {props.children}
-        {compared !== null && !isUnread && (
+        {compared !== null && !isUnread && store.isRead && (
           <p class="fine" role="status">
             {rules.every(({ state }) => state === "none")
               ? isTooOld
@@ -99,7 +99,9 @@ function RuleLine(props: RuleLineProps) {
     >
       <summary>
         <StateMark state={state} isStrong={isStrong} />
-        <span class={isStrong ? "strong-fail" : "fine"}>{categoryNames[severity].slice(4)}</span>
+        <span class={isStrong ? "strong-fail" : "fine"}>
+          <span class="visually-hidden">CAT</span> {categoryNames[severity].slice(4)}
+        </span>
         <span class="rule-id">{vulnIdOf(check)}</span>
         <span class="rule-title one-line" title={checkTitle(check)}>
           {checkTitle(check)}

@@ -38,10 +38,8 @@ interface SignInRequest extends Pick<PendingSignIn, "returnTo" | "tenantId"> {
 export async function beginSignIn(provider: Provider, { prompt, ...rest }: SignInRequest): Promise<void> {
   const secrets = newSecrets();
   const address = await toAddress(provider, secrets, prompt);
-  sessionStorage.setItem(
-    storageKey,
-    JSON.stringify({ ...secrets, ...rest, draft: keptDraft.json } satisfies PendingSignIn),
-  );
+  const pending: PendingSignIn = { ...secrets, ...rest, draft: keptDraft.json };
+  sessionStorage.setItem(storageKey, JSON.stringify(pending));
   location.assign(address);
 }
 
@@ -86,10 +84,8 @@ export async function renewByRefreshToken(
 ): Promise<TokenSet> {
   const { server, client, options } = describe(provider);
   try {
-    const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), known.refreshToken, {
-      ...options,
-      signal,
-    });
+    const request = { ...options, signal };
+    const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), known.refreshToken, request);
     return toTokenSet(await oauth.processRefreshTokenResponse(server, client, response), known);
   } catch (error) {
     throw explain(error, provider);
@@ -148,11 +144,8 @@ async function redeem(
       verifier,
       options,
     );
-    const answer = await oauth.processAuthorizationCodeResponse(server, client, response, {
-      expectedNonce: nonce,
-      requireIdToken: true,
-    });
-    return toTokenSet(answer, known);
+    const expected = { expectedNonce: nonce, requireIdToken: true };
+    return toTokenSet(await oauth.processAuthorizationCodeResponse(server, client, response, expected), known);
   } catch (error) {
     throw explain(error, provider);
   }
