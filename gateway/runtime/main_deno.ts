@@ -1,4 +1,3 @@
-import process from "node:process";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { denoHttp } from "./deno_http.ts";
@@ -18,14 +17,20 @@ async function main(): Promise<number> {
   }
   // Read one by one: the permission is for each.
   const env: GatewayIo["env"] = new Proxy({}, { get: (_, name) => Deno.env.get(String(name)) });
-  const io: GatewayIo = {
-    env,
-    interrupted: interruption.interrupted,
-    skipDelay: interruption.skipDelay,
-    stdout: (text) => void process.stdout.write(text),
-    terminal: { write: (text) => void process.stderr.write(text) },
+  const { interrupted, skipDelay } = interruption;
+  const terminal = { write: writeTo(Deno.stderr) };
+  return serve({ env, interrupted, skipDelay, stdout: writeTo(Deno.stdout), terminal }, denoHttp);
+}
+
+/** A write that fails ends nothing: a log on a full disk, or whose reader is gone, is no reason to close streams. */
+function writeTo(output: typeof Deno.stderr): (text: string) => void {
+  return (text) => {
+    try {
+      output.writeSync(new TextEncoder().encode(text));
+    } catch {
+      // Nowhere left to report it.
+    }
   };
-  return serve(io, denoHttp);
 }
 
 if (import.meta.main) {

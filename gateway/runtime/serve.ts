@@ -28,15 +28,8 @@ export async function serve(io: GatewayIo, http: HttpRuntime): Promise<number> {
   if (gateway.metricsUrl !== null) io.stdout(`Metrics are on ${gateway.metricsUrl}\n`);
   const firstKey = await gateway.parts.firstKey();
   if (firstKey !== null) io.stdout(`The first API key, shown this once: ${firstKey}\n`);
-  log.info(
-    {
-      url: gateway.url,
-      broker: config.broker.kind,
-      database: config.databaseUrl === null ? "embedded" : "postgres",
-      issuer: config.auth.kind,
-    },
-    "listening",
-  );
+  const database = config.databaseUrl === null ? "embedded" : "postgres";
+  log.info({ url: gateway.url, broker: config.broker.kind, database, issuer: config.auth.kind }, "listening");
   // The log says at once what is wrong with the broker, also where nobody asks for /readyz.
   void gateway.parts.dependencies.readiness.check();
   const { broker } = config;

@@ -92,6 +92,7 @@ export function testLeaving(
     const open = async () => openStream(there, (await createScan(there)).event_stream, keyOf(tenant));
     const ready = () => call(leaving, "/readyz", { headers: { connection: "close" } });
     const early = await open();
+    leaving.process.stderr?.destroy(); // Whoever reads its log is gone.
     void leaving.stop();
     await expect.poll(async () => (await ready()).status).toBe(503);
     expect(await (await ready()).json()).toMatchObject({ checks: { database: "ok", broker: "ok", draining: true } });
