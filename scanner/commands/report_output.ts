@@ -22,7 +22,7 @@ import { reportedOrgPolicy } from "../org_policy/document.ts";
 import { answersOf } from "../reports/checklists.ts";
 import { reportFormats } from "../reports/formats.ts";
 import { worstFirst } from "../reports/result_text.ts";
-import { overdueItems, summaryLine } from "../reports/statement.ts";
+import { orgPolicyText, overdueItems, summaryLine } from "../reports/statement.ts";
 import { orgNameOf, type RenderOptions } from "../reports/report_format.ts";
 import { chooseFormats, fileNameOf, requireTarget, writeFormats, type WrittenFiles } from "../reports/write_reports.ts";
 import type { FinishedScan } from "../run_scan.ts";
@@ -181,6 +181,9 @@ export async function finishScan(report: Report, run: WriteRun) {
     : gate.line(exitCodes[outcome], areWritten ? undefined : "a file could not be written");
   const isSummaryShown = outputDir === null && formats.some((format) => !format.isMachine);
   // A run that fails or could not read everything says so, however quiet it is.
+  // A document that lapsed leaves its rules to people, and fails no run. The first screen has it, too.
+  if (!isSummaryShown && report.org_policy && report.org_policy.standing !== "in_force")
+    writeLines(io, orgPolicyText(report));
   if (!isQuiet && !isSummaryShown) writeLines(io, summaryLine(report));
   if (!isQuiet || outcome !== "ok" || gate.unread > 0) writeLines(io, line);
   const isScreen = !isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table";

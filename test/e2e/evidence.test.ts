@@ -13,6 +13,7 @@ import type { Diff } from "../../scanner/diff/diff_schema.ts";
 import { aPasswordPolicy, compliantArtifacts, set } from "../support/artifact_builders.ts";
 import { aScan } from "../support/report_builders.ts";
 import { importToStigManager } from "../support/checklist_reports.ts";
+import { aDocument } from "../support/org_policy_builder.ts";
 import { bySchema } from "../support/json_schema.ts";
 import { openOrgStage } from "../support/org_stage.ts";
 import { v1r1, zipOf } from "../support/stig_files.ts";
@@ -28,6 +29,14 @@ const documentText = (name: string) => readFile(join(import.meta.dirname, "../..
 
 test("saved evidence has no key and no token", async () => {
   expect(await read("evidence.json")).not.toMatch(/PRIVATE KEY|Bearer|DPoP/);
+});
+
+test("a document that has expired is said also where a program reads the report", async () => {
+  const { org_url } = (JSON.parse(await read("evidence.json")) as Report).scan;
+  const expired = { ...aDocument, org_url, approved_on: "2025-01-01", expires: "2025-12-31" };
+  await writeFile(join(stage.path, "expired.json"), JSON.stringify(expired));
+  const args = ["--from-artifacts", "evidence.json", "--org-policy", "expired.json", "-f", "json", "-q"];
+  expect((await run("evaluate", ...args)).stderr).toContain("expired on 2025-12-31: it decides nothing.");
 });
 
 test("docs/reports.md signs and verifies line by line; a changed file is refused", async () => {
