@@ -1,12 +1,7 @@
 import { isUnavailable } from "../../shared/app_error.ts";
 
 /** The gateway's log. */
-export interface Log {
-  debug(fields: LogFields, message: string): void;
-  info(fields: LogFields, message: string): void;
-  warn(fields: LogFields, message: string): void;
-  error(fields: LogFields, message: string): void;
-}
+export type Log = Readonly<Record<LogLevel, (fields: LogFields, message: string) => void>>;
 
 /** Never a URL with its query, a header or a body: what is not put in cannot leak. An error goes under `error`. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -27,9 +22,13 @@ export function createLog({ level: minLevel = "info", write }: LogOptions = {}):
     if (levels.indexOf(level) < levels.indexOf(minLevel)) return;
     const time = new Date().toISOString();
     const line = hideSecrets(JSON.stringify({ level, time, ...fields, msg: message }, toPlain));
-    // oxlint-disable-next-line no-console -- the only output that every runtime has
-    if (write === undefined) console[level](line);
-    else write(`${line}\n`);
+    try {
+      // oxlint-disable-next-line no-console -- the only output that every runtime has
+      if (write === undefined) console[level](line);
+      else write(`${line}\n`);
+    } catch {
+      // Deno throws where the disk is full. There is nowhere left to report it, and no request fails for it.
+    }
   };
   return { debug: logAt("debug"), info: logAt("info"), warn: logAt("warn"), error: logAt("error") };
 }

@@ -7,13 +7,14 @@ function setUp(options: LogOptions = {}) {
   return { log: createLog({ write: (line) => lines.push(line), ...options }), lines };
 }
 
-test("a line is one JSON object of level, time, fields and msg, and those below the level are dropped", () => {
+test("a line is one JSON object of level, time, fields and msg, those below the level are dropped, and a full disk fails nothing", () => {
   const { log, lines } = setUp({ level: "warn" });
   for (const level of ["debug", "info", "warn", "error"] as const) log[level]({ status: 503 }, "two\nlines");
   expect(lines).toHaveLength(2);
   expect(lines[0]).toMatch(/^\{.*\}\n$/);
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   expect(JSON.parse(lines[0] ?? "")).toEqual({ level: "warn", time, status: 503, msg: "two\nlines" });
+  setUp({ write: () => expect.fail("no space left on device") }).log.error({}, "a request failed");
 });
 
 test("an error is written with its type, message, code, stack and causes, whatever else hangs on it", () => {
