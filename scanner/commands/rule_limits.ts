@@ -151,8 +151,7 @@ const someApps: Limit = { outcome: "partial", why: "this role sees only some of 
 const leftToPerson: Limit = {
   outcome: "partial",
   why: "the API does not show everything that the rule requires",
-  remedy:
-    "Review the rest (see scanstream explain) and attest it (--decisions), or let your own policy decide (--org-policy)",
+  remedy: "Review the rest (see scanstream explain), and attest it (--decisions) or use your policy (--org-policy)",
 };
 
 function grouped(limits: readonly (readonly [rule: string, limits: readonly Limit[]])[]): readonly RuleLimit[] {
