@@ -122,15 +122,14 @@ export function CopyButton({ label, getText }: { readonly label: string; readonl
       setState("Not copied");
     }
   }
-  const text = (
+  return (
     <>
-      {label}
+      <Button look="small" label={label} onClick={() => void copy()} />
       <span role="status" class="fine">
         {state}
       </span>
     </>
   );
-  return <Button look="small" label={text} onClick={() => void copy()} />;
 }
 
 /** The result as icon and word. Only a failure that counts as CAT I is in the strong color. */

@@ -19,15 +19,12 @@ test("the evidence of each rule that passes is folded on a screen and whole on p
   expect(await visible()).toBe(count);
 });
 
-test.each(["screen", "print"] as const)(
-  "no V-number breaks, and nothing is wider than the window: %s",
-  async (media) => {
-    await page.emulateMedia({ media });
-    for (const width of [320, 700, 1280]) {
-      await page.setViewportSize({ width, height: 800 });
-      const lines = await page.locator(".v").evaluateAll((all) => all.map((each) => each.getClientRects().length));
-      expect(Math.max(...lines), String(width)).toBe(1);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-    }
-  },
-);
+test.each(["screen", "print"] as const)("no V-number breaks, nothing is wider than the window: %s", async (media) => {
+  await page.emulateMedia({ media });
+  for (const width of [320, 700, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    const lines = await page.locator(".v").evaluateAll((all) => all.map((each) => each.getClientRects().length));
+    expect(Math.max(...lines), String(width)).toBe(1);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  }
+});
