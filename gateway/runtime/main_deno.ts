@@ -1,3 +1,4 @@
+import { exitCodes } from "../../command_line/exit_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { denoHttp } from "./deno_http.ts";
@@ -8,11 +9,10 @@ import { serve } from "./serve.ts";
  * The gateway on Deno, until SIGINT or SIGTERM, then drained; what a client has not read by then is lost with the process.
  * `deno.json` gives it the least permissions: it reads only the variables that are listed there.
  */
-async function main(): Promise<number> {
-  const interruption = new Interruption();
+async function main(interruption: Interruption): Promise<number> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, () => {
-      if (!interruption.receive(signal)) Deno.exit(130);
+      if (!interruption.receive(signal)) Deno.exit(exitCodes.interrupted);
     });
   }
   // Read one by one: the permission is for each.
@@ -34,11 +34,12 @@ function writeTo(output: typeof Deno.stderr): (text: string) => void {
 }
 
 if (import.meta.main) {
+  const interruption = new Interruption();
   try {
-    Deno.exit(await main());
+    Deno.exit(await main(interruption));
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    console.error(error.message);
-    Deno.exit(2);
+    if (error === interruption.interrupted.reason) Deno.exit(exitCodes.interrupted);
+    console.error(error instanceof UsageError ? error.message : error);
+    Deno.exit(error instanceof UsageError ? exitCodes.usage : exitCodes.bug);
   }
 }
