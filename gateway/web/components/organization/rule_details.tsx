@@ -134,7 +134,7 @@ function FindingLine({ finding, decisions, onDecide }: FindingLineProps) {
       <p class="finding-values">
         {isFailing && expected !== "" && (
           <>
-            <del>{expected}</del>
+            <span class="expected">{expected}</span>
             {" → "}
           </>
         )}
