@@ -89,17 +89,16 @@ export async function requireMigrated(
           "or migrate({ database, features }) for a gateway of your own",
       );
     } catch (error) {
-      if (error instanceof DatabaseError) throw settingsError(roleProblem(error));
+      if (error instanceof DatabaseError) {
+        const refused = `the database refuses it (SQLSTATE ${error.sqlState})`;
+        throw settingsError(`DATABASE_URL: expected a role that can switch to scanstream_app: ${refused}`);
+      }
       if (!(error instanceof AppError)) throw error;
       options.signal?.throwIfAborted();
       if (Date.now() + retryMs > deadlineMs) throw unreachable(error);
       await pause(retryMs, []);
     }
   }
-}
-
-function roleProblem(error: DatabaseError): string {
-  return `DATABASE_URL: expected a role that can switch to scanstream_app: the database refuses it (SQLSTATE ${error.sqlState})`;
 }
 
 /** Returns why the database does not serve. A server says in its own words that it is full, read-only or starting. */
@@ -112,7 +111,5 @@ export function unreachable({ cause }: AppError): UsageError {
   if (isSqlState && cause instanceof Error) {
     return settingsError(`DATABASE_URL: the database does not serve: ${cause.message} (SQLSTATE ${code})`);
   }
-  return settingsError(
-    `DATABASE_URL: the database cannot be reached: check its host, its port and the network (${why})`,
-  );
+  return settingsError(`DATABASE_URL: the database cannot be reached: check its host, port and network (${why})`);
 }

@@ -63,8 +63,7 @@ function warnOfLimits({ host, bounds, trustedProxyHops }: GatewayConfig, log: Lo
       "one tenant may take more than a quarter of the limits: at its limits it may make another's requests fail",
     );
   }
-  const isLocal = isLoopback(host) || host === "::1";
-  if (!isLocal && trustedProxyHops === null) {
+  if (!isLoopback(host) && host !== "::1" && trustedProxyHops === null) {
     log.warn({}, "HOST is not this machine and TRUSTED_PROXY_HOPS is unset: only a proxy limits slow connections");
   }
 }
