@@ -6,7 +6,7 @@ import { denoHttp } from "./deno_http.ts";
 import { Interruption } from "./interruption.ts";
 import { serve } from "./serve.ts";
 
-/** Of a log that nobody takes. */
+/** Limit for a log that nobody takes. */
 const maxWaitingLines = 10_000;
 
 /** Writes in order, in the background: neither a full disk nor a reader that has stopped ends or holds up anything. */
