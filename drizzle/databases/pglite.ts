@@ -49,7 +49,7 @@ export function createPgliteDatabase(
   /** Settles when the transaction before has ended. */
   let previous: Promise<void> = Promise.resolve();
   const running = new AsyncLocalStorage<{ isOpen: boolean }>();
-  const { transact, close } = createPooledDatabase({
+  const pooled = createPooledDatabase({
     async connect() {
       const before = previous;
       const { promise, resolve: end } = Promise.withResolvers<void>();
@@ -76,14 +76,14 @@ export function createPgliteDatabase(
     },
   });
   return {
+    ...pooled,
     async transact(settings, work) {
       // It would wait for the connection of the transaction that waits for it.
       if (running.getStore()?.isOpen)
         throw new Error("Cannot query in a transaction of its own inside another: use its db");
       const own = { isOpen: true };
-      return running.run(own, () => transact(settings, work)).finally(() => (own.isOpen = false));
+      return running.run(own, () => pooled.transact(settings, work)).finally(() => (own.isOpen = false));
     },
-    close,
   };
 }
 
