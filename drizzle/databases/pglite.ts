@@ -80,7 +80,7 @@ export function createPgliteDatabase(
     async transact(settings, work) {
       // It would wait for the connection of the transaction that waits for it.
       if (running.getStore()?.isOpen)
-        throw new Error("Cannot query in a transaction of its own inside another: use its db");
+        throw new Error("Cannot begin a transaction inside another: query with the db of the first");
       const own = { isOpen: true };
       return running.run(own, () => pooled.transact(settings, work)).finally(() => (own.isOpen = false));
     },

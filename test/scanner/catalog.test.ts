@@ -50,6 +50,13 @@ describe("findCheck", () => {
   });
 });
 
+test("another revision of a rule is taken, and said", () => {
+  const warnings: string[] = [];
+  const warn = (message: string) => void warnings.push(message);
+  expect(findCheck("SV-273186r1_rule", { warn }).name).toBe("signon_global_session_idle_timeout_15min");
+  expect(warnings).toEqual(["SV-273186r1_rule is another revision of V-273186: using SV-273186r1098825_rule"]);
+});
+
 test("the names that the gateway knows are those of the catalog", () => {
   expect(stigRuleNames).toEqual(
     catalog.map(({ rule: { check, vuln_id, stig_id, rule_id } }) => ({ check, vuln_id, stig_id, rule_id })),

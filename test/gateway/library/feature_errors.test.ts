@@ -141,7 +141,7 @@ test.each<[what: string, path: string, said: RegExp, json?: object]>([
   ["another event in a snapshot", `${snapshot}&of=created`, /getSnapshot .*broken.created.* is not a snapshot/],
   ["a list as a snapshot", `${snapshot}&of=list`, /getSnapshot .* returned \[.*: expected \{ events: /],
   ["an event of a route", "/announced", /\.done.* verb of created/, {}],
-  ["a transaction inside another", "/nested", /Cannot query in a transaction of its own inside another/],
+  ["a transaction inside another", "/nested", /Cannot begin a transaction inside another/],
   ["an event that onPublish returns", events, /onPublish of .*broken.*\.done.* verb of created/, published({})],
   ["another tenant's event", events, /onPublish .* is not a channel of the tenant/, published({ returns: "foreign" })],
   ["no list of onPublish", events, /onPublish .* returned nothing: expected a list/, published({ returns: "nothing" })],
