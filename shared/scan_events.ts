@@ -9,7 +9,7 @@ export function scanChannel(tenantId: string, scanId: string): string {
   return makeChannelName(scanPrefix, tenantId, scanId);
 }
 
-/** The events of a scan, for any publisher; the gateway alone publishes the end. The scanner numbers and queues what it sends. */
+/** The events of a scan, for any publisher; the gateway alone publishes the end. */
 export const scanEvents = ({ sendEvent }: Publisher) => ({
   publishScanStart: (channel: string, payload: ScanStart) => sendEvent(channel, "scan.start", payload),
   publishScanProgress: (channel: string, payload: ScanProgress) => sendEvent(channel, "scan.progress", payload),

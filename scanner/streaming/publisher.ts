@@ -2,9 +2,10 @@ import { pause } from "../../shared/abortable.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
 import { problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
 import { numberEvents } from "../../shared/client/numbered_events.ts";
-import { maxBatchEvents, toMessage, type CheckedEvent } from "../../shared/event.ts";
+import { maxBatchEvents, type CheckedEvent } from "../../shared/event.ts";
 import { GatewayRefusal, isTemporary } from "../../shared/http_refusal.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
+import { createPublisher } from "../../shared/send_event.ts";
 import { isTimeout } from "../../shared/with_timeout.ts";
 
 /** Events on their way to the gateway, oldest first: a list and a cursor. */
@@ -62,13 +63,8 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
   const { kind, gateway, broker, queue, warn } = resource;
   const abandoned = new AbortController();
   const ending = new AbortController();
-  const sendNumbered = numberEvents<Item>(
-    (item) => {
-      const { type, payload } = resource.toEvent(item);
-      return toMessage({ type, data: JSON.stringify(payload) });
-    },
-    (messages) =>
-      untilAccepted((signal) => publish(messages, signal), broker === undefined ? Infinity : maxBrokerFailures),
+  const sendNumbered = numberEvents<Item>(toMessage, (messages) =>
+    untilAccepted((signal) => post(messages, signal), broker === undefined ? Infinity : maxBrokerFailures),
   );
   let channel: string | null = null;
   let isGone = false;
@@ -176,7 +172,16 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
     }
   }
 
-  function publish(messages: readonly string[], signal: AbortSignal): Promise<unknown> {
+  /** Resolves with what `sendEvent` gives the broker, which goes in a batch. */
+  function toMessage(item: Item): Promise<string> {
+    const { type, payload } = resource.toEvent(item);
+    return new Promise((resolve, reject) => {
+      const { sendEvent } = createPublisher({ publish: async (_channel, message) => resolve(message) });
+      sendEvent(channel ?? "", type, payload).catch(reject);
+    });
+  }
+
+  function post(messages: readonly string[], signal: AbortSignal): Promise<unknown> {
     const name = channel ?? "";
     if (broker !== undefined) return Promise.all(messages.map((message) => broker.publish(name, message)));
     const body = `{"events":[${messages.join(",")}]}`;

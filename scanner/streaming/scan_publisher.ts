@@ -2,11 +2,10 @@ import { gzipSync } from "node:zlib";
 import type { MessagePublisher } from "../../shared/broker.ts";
 import * as v from "valibot";
 import { problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
-import type { CheckedEvent } from "../../shared/event.ts";
 import type { CheckResult, Report, StatusCounts } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
-import { scanSchema, type NewScan, type ScanUpdate } from "../../shared/schemas/scan.ts";
+import { scanSchema, type NewScan, type ScanEvents, type ScanUpdate } from "../../shared/schemas/scan.ts";
 import { toLine } from "../../shared/text.ts";
 import { toFindingCreated } from "./finding_created.ts";
 import { createQueuePublisher, hasEnded, isMissing } from "./publisher.ts";
@@ -47,6 +46,8 @@ const stateSchema = v.object({
 
 type RegisteredScan = v.InferOutput<typeof registeredSchema>;
 
+type ScanEvent = { [Type in keyof ScanEvents]: { type: Type; payload: ScanEvents[Type] } }[keyof ScanEvents];
+
 const maxErrorLength = 2048;
 
 /** A scan at the gateway, which stores and publishes what happens while it runs. Nothing here slows or fails the scan (V5). */
@@ -55,15 +56,15 @@ export function createScanPublisher(options: ScanPublisherOptions) {
   const { checks_total } = options.scan;
   const path = `/api/v1/scans/${scanId}`;
   const cancelRequest = new AbortController();
-  const events: CheckedEvent[] = [{ type: "scan.start", payload: { scan_id: scanId, checks_total } }];
+  const events: ScanEvent[] = [{ type: "scan.start", payload: { scan_id: scanId, checks_total } }];
   /** The newest only, after everything else: an outage leaves no backlog of it. */
-  let progress: CheckedEvent | null = null;
+  let progress: ScanEvent | null = null;
   const evaluatedChecks = new Set<string>();
   let counts: Partial<ScanCounts> = {};
   let scan: RegisteredScan | null = null;
   let outcome: ScanUpdate | null = null;
   let isEndAccepted = false;
-  const publisher = createQueuePublisher<CheckedEvent>({
+  const publisher = createQueuePublisher<ScanEvent>({
     kind: "scan",
     gateway,
     ...(broker !== undefined && { broker }),

@@ -62,11 +62,11 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
 
   function createQueue(channel: string): SendQueue {
     const sendNumbered = numberEvents<QueuedMessage>(
-      ({ message }) => message,
+      async ({ message }) => message,
       (events) => post(channel, events),
     );
     return createSendQueue((entries) => {
-      const settle = ({ resolve, reject }: QueuedMessage, refusal: GatewayRefusal | null) =>
+      const settle = ({ resolve, reject }: QueuedMessage, refusal: Error | null) =>
         refusal === null ? resolve() : reject(toFailure(refusal));
       return sendNumbered(entries, settle).catch((error: unknown) => {
         throw toFailure(error);
