@@ -2,6 +2,7 @@ import { actorText, maxActorText } from "./actor.ts";
 import { vulnIdOf } from "./rule_names.ts";
 import type { Explanation, NewChange } from "./schemas/change.ts";
 import type { FindingUpdated } from "./schemas/monitor.ts";
+import type { Publisher } from "./send_event.ts";
 import { categoryNames, parseSeverity } from "./severity.ts";
 import { toLine } from "./text.ts";
 
@@ -9,6 +10,11 @@ import { toLine } from "./text.ts";
 const maxTextLength = 1700;
 const maxDecisionLength = 300;
 const maxListedLength = 80;
+
+/** The event of a change, for any publisher. */
+export const changeEvents = ({ sendEvent }: Publisher) => ({
+  publishFindingUpdated: (channel: string, payload: FindingUpdated) => sendEvent(channel, "finding.updated", payload),
+});
 
 /** The payload of `finding.updated`: the change of one finding, flat, each text as one line that is cut so that the event fits. */
 export function toFindingUpdated(monitorId: string, change: NewChange): FindingUpdated {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
-import { toFindingUpdated } from "../../shared/finding_updated.ts";
+import { changeEvents, toFindingUpdated } from "../../shared/finding_updated.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import { monitorSchema, type MonitorUpdate, type NewMonitor } from "../../shared/schemas/monitor.ts";
 import { GatewayRefusal } from "../../shared/http_refusal.ts";
@@ -53,7 +53,8 @@ export function createMonitorPublisher(
     queue: changes,
     heartbeatMs: options.heartbeatMs ?? Math.max(registration.interval_seconds, 20) * 1000,
     warn,
-    toEvent: (change) => ({ type: "finding.updated", payload: toFindingUpdated(id, change) }),
+    publish: (publisher, channel, change) =>
+      changeEvents(publisher).publishFindingUpdated(channel, toFindingUpdated(id, change)),
     onStored({ cause, seen_at }) {
       if (cause !== "start") storedAt = seen_at;
     },

@@ -2,10 +2,10 @@ import { pause } from "../../shared/abortable.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
 import { problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
 import { numberEvents } from "../../shared/client/numbered_events.ts";
-import { maxBatchEvents, type CheckedEvent } from "../../shared/event.ts";
+import { maxBatchEvents, type EventPayload } from "../../shared/event.ts";
 import { GatewayRefusal, isTemporary } from "../../shared/http_refusal.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
-import { createPublisher } from "../../shared/send_event.ts";
+import { createPublisher, type Publisher } from "../../shared/send_event.ts";
 import { isTimeout } from "../../shared/with_timeout.ts";
 
 /** Events on their way to the gateway, oldest first: a list and a cursor. */
@@ -14,6 +14,11 @@ export interface EventQueue<Item> {
   first(max: number): readonly Item[];
   /** Removes the oldest: the gateway has stored them, or never will. */
   acknowledge(items: readonly Item[]): void;
+}
+
+interface Outgoing<Item> {
+  readonly item: Item;
+  readonly message: string;
 }
 
 /** A scan or a monitor, and the requests that keep it at the gateway. */
@@ -25,7 +30,8 @@ export interface PublishedResource<Item> {
   readonly queue: EventQueue<Item>;
   readonly heartbeatMs: number;
   readonly warn: (message: string) => void;
-  readonly toEvent: (item: Item) => CheckedEvent;
+  /** Publishes the event of an item. */
+  publish(publisher: Publisher, channel: string, item: Item): Promise<void>;
   /** Called for each item that the gateway has stored. */
   readonly onStored?: (item: Item) => void;
   /** Resolves with its channel. */
@@ -63,7 +69,7 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
   const { kind, gateway, broker, queue, warn } = resource;
   const abandoned = new AbortController();
   const ending = new AbortController();
-  const sendNumbered = numberEvents<Item>(toMessage, (messages) =>
+  const sendNumbered = numberEvents<Outgoing<Item>>((messages) =>
     untilAccepted((signal) => post(messages, signal), broker === undefined ? Infinity : maxBrokerFailures),
   );
   let channel: string | null = null;
@@ -157,12 +163,12 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
   async function send(items: readonly Item[]): Promise<void> {
     const acknowledged: Item[] = [];
     try {
-      await sendNumbered(items, (item, refusal) => {
+      await sendNumbered(await toBatch(items), ({ item, message }, refusal) => {
         acknowledged.push(item);
         if (refusal === null) return resource.onStored?.(item);
         if (++refusedCount > maxRefusalWarnings) return;
         const rest = refusedCount === maxRefusalWarnings ? "; what else is not stored is not named" : "";
-        warn(`${nameOf(resource.toEvent(item))} was not stored at the gateway: ${problemOf(refusal)}${rest}`);
+        warn(`${nameOf(message)} was not stored at the gateway: ${problemOf(refusal)}${rest}`);
       });
     } catch (error) {
       if (resource.onRestored === undefined || !isRestored(error)) throw error;
@@ -172,13 +178,14 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
     }
   }
 
-  /** Resolves with what `sendEvent` gives the broker, which goes in a batch. */
-  function toMessage(item: Item): Promise<string> {
-    const { type, payload } = resource.toEvent(item);
-    return new Promise((resolve, reject) => {
-      const { sendEvent } = createPublisher({ publish: async (_channel, message) => resolve(message) });
-      sendEvent(channel ?? "", type, payload).catch(reject);
-    });
+  /** Takes what `sendEvent` gives to a broker: the gateway takes it in batches. */
+  async function toBatch(items: readonly Item[]): Promise<readonly Outgoing<Item>[]> {
+    const batch: Outgoing<Item>[] = [];
+    for (const item of items) {
+      const publisher = createPublisher({ publish: async (_, message) => void batch.push({ item, message }) });
+      await resource.publish(publisher, channel ?? "", item);
+    }
+    return batch;
   }
 
   function post(messages: readonly string[], signal: AbortSignal): Promise<unknown> {
@@ -236,10 +243,11 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
 }
 
 /** `A finding of V-273186`. */
-function nameOf({ type, payload }: CheckedEvent): string {
+function nameOf(message: string): string {
+  const { type, data } = JSON.parse(message) as { readonly type: string; readonly data: EventPayload };
   const [resource, verb] = type.split(".");
   if (resource !== "finding") return `The event ${type}`;
-  return `A ${verb === "updated" ? "change" : "finding"} of ${vulnIdOf(String(payload["check"]))}`;
+  return `A ${verb === "updated" ? "change" : "finding"} of ${vulnIdOf(String(data["check"]))}`;
 }
 
 /** A retry would be refused as well. */

@@ -4,8 +4,9 @@ import * as v from "valibot";
 import { problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
 import type { CheckResult, Report, StatusCounts } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
+import { scanEvents } from "../../shared/scan_events.ts";
 import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
-import { scanSchema, type NewScan, type ScanEvents, type ScanUpdate } from "../../shared/schemas/scan.ts";
+import { scanSchema, type NewScan, type ScanUpdate } from "../../shared/schemas/scan.ts";
 import { toLine } from "../../shared/text.ts";
 import { toFindingCreated } from "./finding_created.ts";
 import { createQueuePublisher, hasEnded, isMissing } from "./publisher.ts";
@@ -46,7 +47,8 @@ const stateSchema = v.object({
 
 type RegisteredScan = v.InferOutput<typeof registeredSchema>;
 
-type ScanEvent = { [Type in keyof ScanEvents]: { type: Type; payload: ScanEvents[Type] } }[keyof ScanEvents];
+/** Publishes one event: its channel is known once the scan is registered. */
+type Publish = (events: ReturnType<typeof scanEvents>, channel: string) => Promise<void>;
 
 const maxErrorLength = 2048;
 
@@ -56,31 +58,33 @@ export function createScanPublisher(options: ScanPublisherOptions) {
   const { checks_total } = options.scan;
   const path = `/api/v1/scans/${scanId}`;
   const cancelRequest = new AbortController();
-  const events: ScanEvent[] = [{ type: "scan.start", payload: { scan_id: scanId, checks_total } }];
+  const waiting: Publish[] = [
+    ({ publishScanStart }, channel) => publishScanStart(channel, { scan_id: scanId, checks_total }),
+  ];
   /** The newest only, after everything else: an outage leaves no backlog of it. */
-  let progress: ScanEvent | null = null;
+  let progress: Publish | null = null;
   const evaluatedChecks = new Set<string>();
   let counts: Partial<ScanCounts> = {};
   let scan: RegisteredScan | null = null;
   let outcome: ScanUpdate | null = null;
   let isEndAccepted = false;
-  const publisher = createQueuePublisher<ScanEvent>({
+  const publisher = createQueuePublisher<Publish>({
     kind: "scan",
     gateway,
     ...(broker !== undefined && { broker }),
     queue: {
       first(max) {
-        if (events.length === 0 && progress !== null) {
-          events.push(progress);
+        if (waiting.length === 0 && progress !== null) {
+          waiting.push(progress);
           progress = null;
         }
-        return events.slice(0, max);
+        return waiting.slice(0, max);
       },
-      acknowledge: ({ length }) => void events.splice(0, length),
+      acknowledge: ({ length }) => void waiting.splice(0, length),
     },
     heartbeatMs: options.heartbeatMs ?? 2000,
     warn,
-    toEvent: (event) => event,
+    publish: (publisher, channel, publishOne) => publishOne(scanEvents(publisher), channel),
     async register(signal) {
       scan = await gateway.ask("PUT", path, registeredSchema, { body: options.scan, signal });
       options.onRegistered?.(scan);
@@ -120,19 +124,19 @@ export function createScanPublisher(options: ScanPublisherOptions) {
   function checkEvaluated(result: CheckResult, state: ScanCounts): void {
     evaluatedChecks.add(result.check);
     counts = state;
-    for (const finding of result.findings)
-      events.push({ type: "finding.created", payload: toFindingCreated(scanId, result, finding) });
+    for (const finding of result.findings) {
+      const payload = toFindingCreated(scanId, result, finding);
+      waiting.push(({ publishFindingCreated }, channel) => publishFindingCreated(channel, payload));
+    }
     const { check, status, reason } = result;
-    const { checks_done } = state;
-    progress = {
-      type: "scan.progress",
-      payload: { scan_id: scanId, checks_done, checks_total, check, status, reason },
-    };
+    const payload = { scan_id: scanId, checks_done: state.checks_done, checks_total, check, status, reason };
+    progress = ({ publishScanProgress }, channel) => publishScanProgress(channel, payload);
     publisher.wake();
   }
 
   function error(code: string, detail: string): void {
-    events.push({ type: "scan.error", payload: { scan_id: scanId, code, detail: toLine(detail, maxErrorLength) } });
+    const payload = { scan_id: scanId, code, detail: toLine(detail, maxErrorLength) };
+    waiting.push(({ publishScanError }, channel) => publishScanError(channel, payload));
     publisher.wake();
   }
 

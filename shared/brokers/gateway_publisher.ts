@@ -61,12 +61,9 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
   }
 
   function createQueue(channel: string): SendQueue {
-    const sendNumbered = numberEvents<QueuedMessage>(
-      async ({ message }) => message,
-      (events) => post(channel, events),
-    );
+    const sendNumbered = numberEvents<QueuedMessage>((events) => post(channel, events));
     return createSendQueue((entries) => {
-      const settle = ({ resolve, reject }: QueuedMessage, refusal: Error | null) =>
+      const settle = ({ resolve, reject }: QueuedMessage, refusal: GatewayRefusal | null) =>
         refusal === null ? resolve() : reject(toFailure(refusal));
       return sendNumbered(entries, settle).catch((error: unknown) => {
         throw toFailure(error);

@@ -1,4 +1,4 @@
-import { EventError, maxBatchEvents, withDeliveryId } from "../event.ts";
+import { maxBatchEvents, withDeliveryId } from "../event.ts";
 import { GatewayRefusal } from "../http_refusal.ts";
 import { isLongerThan } from "../text.ts";
 
@@ -7,8 +7,8 @@ const maxBatchBytes = 1_000_000;
 /** Within this time an event with the content of a lost one counts as that one; later it is another. */
 const repeatsMs = 60_000;
 
-/** Called for each item that the gateway took (null), or that it or `toMessage` refused. */
-type Tell<Item> = (item: Item, refusal: GatewayRefusal | EventError | null) => void;
+/** Called for each item that the gateway took (null) or refused. */
+type Tell<Item> = (item: Item, refusal: GatewayRefusal | null) => void;
 
 /**
  * The events of one producer on one channel. They are numbered `<producer>.<n>`, with n rising by 1 from 1, and sent in batches that the
@@ -18,8 +18,7 @@ type Tell<Item> = (item: Item, refusal: GatewayRefusal | EventError | null) => v
  * A batch whose answer was lost is sent again under its numbers before anything else. An item that its caller sends again is part of
  * it, and is not sent twice.
  */
-export function numberEvents<Item>(
-  toMessage: (item: Item) => Promise<string>,
+export function numberEvents<Item extends { readonly message: string }>(
   post: (events: readonly string[]) => Promise<unknown>,
 ) {
   let producer = crypto.randomUUID();
@@ -34,7 +33,7 @@ export function numberEvents<Item>(
     if (Date.now() - foundAtMs > repeatsMs) found = [];
     const unsent: Item[] = [];
     for (const item of items) {
-      if (found.length > 0 && isFound(await toMessage(item))) tell(item, null);
+      if (found.length > 0 && isFound(item.message)) tell(item, null);
       else unsent.push(item);
     }
     await sendAll(unsent, tell);
@@ -60,15 +59,15 @@ export function numberEvents<Item>(
 
   /** Sends what is too large or refused in halves, so that only the item that the gateway refuses is lost. */
   async function sendAll(items: readonly Item[], tell: Tell<Item>): Promise<void> {
+    const messages = items.map(({ message }) => message);
     const [first, second] = items;
     if (first === undefined) return;
     try {
-      const messages = await Promise.all(items.map(toMessage));
       if (second !== undefined && isTooLarge(messages)) throw new GatewayRefusal(413, "The batch is too large");
       await sendBatch(messages);
       for (const item of items) tell(item, null);
     } catch (error) {
-      if (!isRefusalOfEvents(error)) throw error;
+      if (!(error instanceof GatewayRefusal && refusalsOfEvents.includes(error.httpStatus))) throw error;
       if (second === undefined) return tell(first, error);
       const half = Math.ceil(items.length / 2);
       await sendAll(items.slice(0, half), tell);
@@ -92,9 +91,7 @@ export function numberEvents<Item>(
 }
 
 /** The gateway does not take this body, whenever it is sent; it may take another. */
-function isRefusalOfEvents(error: unknown): error is GatewayRefusal | EventError {
-  return error instanceof EventError || (error instanceof GatewayRefusal && [413, 422].includes(error.httpStatus));
-}
+const refusalsOfEvents: readonly number[] = [413, 422];
 
 function isTooLarge(messages: readonly string[]): boolean {
   return messages.length > maxBatchEvents || isLongerThan(messages.join(""), maxBatchBytes);
