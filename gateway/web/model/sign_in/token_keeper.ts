@@ -1,3 +1,4 @@
+import { pause } from "../../../../shared/abortable.ts";
 import type { Credential } from "../session.ts";
 import { beginSignIn, renewByRefreshToken, renewInFrame } from "./authorization.ts";
 import { SignInError, type Provider } from "./provider.ts";
@@ -6,14 +7,18 @@ import type { TokenSet } from "./tokens.ts";
 /** Early enough that a person who has to sign in again has some minutes for it. */
 const marginMs = 300_000;
 const marginShare = 0.2;
-const retryMs = 10_000;
+const retryMs = 3000;
+/** Nobody waits longer for an issuer that cannot be reached. */
+const graceMs = 60_000;
+
+type Outcome = Awaited<ReturnType<Credential["renew"]>>;
 
 /** The tokens of a session, renewed before they end. */
 export function keepTokens(provider: Provider, first: TokenSet, onChange: () => void) {
   const closing = new AbortController();
   let current = first;
   let endsAtMs: number | null = null;
-  let renewing: ReturnType<Credential["renew"]> | null = null;
+  const attempt = shared(renewOnce);
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function dueMs(): number {
@@ -23,18 +28,19 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
   function schedule(atMs: number): void {
     clearTimeout(timer);
     // A timer of a browser holds 24 days.
-    timer = setTimeout(() => void renew(), Math.min(Math.max(0, atMs - Date.now()), 86_400_000));
+    timer = setTimeout(() => void attempt(), Math.min(Math.max(0, atMs - Date.now()), 86_400_000));
   }
 
-  /** Many that ask at once share one renewal. */
-  function renew(): ReturnType<Credential["renew"]> {
-    renewing ??= renewOnce().finally(() => {
-      renewing = null;
-    });
-    return renewing;
+  /** Replaces a token that is refused. Waits for an issuer that is away: a laptop that wakes up has no network yet. */
+  async function replace(): Promise<Outcome> {
+    for (const untilMs = Date.now() + graceMs; Date.now() < untilMs; await pause(retryMs, [closing.signal])) {
+      const outcome = await attempt();
+      if (outcome !== "undecided" || closing.signal.aborted) return outcome;
+    }
+    return "ended";
   }
 
-  async function renewOnce() {
+  async function renewOnce(): Promise<Outcome> {
     if (closing.signal.aborted) return "undecided";
     try {
       current = await request();
@@ -43,9 +49,8 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
       return "renewed";
     } catch (error) {
       if (closing.signal.aborted) return "undecided";
-      // Nothing was decided: a laptop that wakes up has no network yet.
-      if (error instanceof SignInError && error.code === "try_again" && Date.now() < current.expiresAtMs) {
-        schedule(Math.min(Date.now() + retryMs, Date.now() + (current.expiresAtMs - Date.now()) / 2));
+      if (error instanceof SignInError && error.code === "try_again") {
+        schedule(Date.now() + retryMs);
         return "undecided";
       }
       endsAtMs = current.expiresAtMs;
@@ -71,7 +76,7 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
 
   /** Timers stand still while a machine sleeps. */
   function onWake(): void {
-    if (endsAtMs === null && Date.now() >= dueMs()) void renew();
+    if (endsAtMs === null && Date.now() >= dueMs()) void attempt();
   }
 
   addEventListener("online", onWake, { signal: closing.signal });
@@ -90,7 +95,7 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
     get endsAtMs() {
       return endsAtMs;
     },
-    renew,
+    renew: shared(replace),
     signInAgain(tenantId) {
       void beginSignIn(provider, { returnTo: location.hash, tenantId });
     },
@@ -101,6 +106,17 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
     },
     close,
   } satisfies Credential;
+}
+
+/** Many that call it at once get one outcome. */
+function shared(work: () => Promise<Outcome>): () => Promise<Outcome> {
+  let running: Promise<Outcome> | null = null;
+  return () => {
+    running ??= work().finally(() => {
+      running = null;
+    });
+    return running;
+  };
 }
 
 /** https://openid.net/specs/openid-connect-rpinitiated-1_0.html */
