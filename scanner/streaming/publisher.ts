@@ -219,7 +219,7 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
         }
         return;
       } catch (error) {
-        if (abandoned.signal.aborted || isPermanent(error)) throw error;
+        if (abandoned.signal.aborted || isPermanent(error, channel !== null)) throw error;
         // One that does not answer has had its time; one that is restarted comes back at once.
         if (failures > 1 || isTimeout(error)) warnOfOutage(error);
         const isEnding = ending.signal.aborted;
@@ -250,9 +250,10 @@ function nameOf(message: string): string {
   return `A ${verb === "updated" ? "change" : "finding"} of ${vulnIdOf(String(data["check"]))}`;
 }
 
-/** A retry would be refused as well. */
-function isPermanent(error: unknown): boolean {
-  return error instanceof GatewayRefusal && !isTemporary(error.httpStatus);
+/** A retry would be refused as well. A proxy before a gateway that is away may say 404, not in the gateway's words. */
+function isPermanent(error: unknown, isRegistered: boolean): boolean {
+  if (!(error instanceof GatewayRefusal) || isTemporary(error.httpStatus)) return false;
+  return error.detail !== null || !isRegistered || ![401, 403, 404].includes(error.httpStatus);
 }
 
 export function hasEnded(error: unknown): boolean {

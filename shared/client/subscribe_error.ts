@@ -2,8 +2,9 @@
  * Why a subscription failed or is reconnecting.
  *
  * Permanent: `not_authenticated` (401, also with a fresh token), `permission_denied` (403), `not_found` (404), `refused`
- * (another answer that trying again does not change), `not_a_stream` (a first 200 that is not an event stream), `no_snapshot`
- * (a first stream that does not begin with the snapshot that `onSnapshot` asks for: an older server), `callback_failed` (a callback of the caller threw; it is the `cause`).
+ * (another answer that trying again does not change), `not_a_stream` (a 200 that is not an event stream), each of them after an
+ * open stream in the gateway's words only, because a proxy answers for a gateway that is away; `no_snapshot` (a first stream that does
+ * not begin with the snapshot that `onSnapshot` asks for: an older server), `callback_failed` (a callback of the caller threw; it is the `cause`).
  *
  * Retried: `unavailable` (429, 5xx), `unreachable` (no answer), `timeout` (no answer in time), `closed` (the server
  * ended the stream), `cut` (the connection broke), `silent` (no heartbeat), `garbage` (bytes that are no event, or an
@@ -71,11 +72,11 @@ export function streamError(
 
 /** True when trying again would get the same answer. */
 export function isFinal(
-  { code }: SubscribeError,
+  { code, status, detail }: SubscribeError,
   seen: { readonly wasOpen: boolean; readonly wasLive: boolean },
 ): boolean {
+  if (!finalCodes.some((final) => final === code)) return false;
   // After an open stream, an answer of another kind comes from a proxy and is temporary; so is one of an older server.
-  if (code === "not_a_stream") return !seen.wasOpen;
   if (code === "no_snapshot") return !seen.wasLive;
-  return finalCodes.some((final) => final === code);
+  return status === null || detail !== null || !seen.wasOpen;
 }

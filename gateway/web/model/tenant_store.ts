@@ -156,7 +156,10 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
         if (detail.error?.code === "closed" && ["expired", "lifetime"].includes(detail.error.detail ?? ""))
           return queueMicrotask(() => subscription?.retryNow());
         change({ connection: toConnection(state, detail) });
-        if (state === "failed" && ["permission_denied", "not_found"].includes(detail.error?.code ?? "")) onRefused();
+        // In the gateway's words: a proxy says it of a gateway that is away.
+        const isOwn = typeof detail.error?.detail === "string";
+        if (state === "failed" && isOwn && ["permission_denied", "not_found"].includes(detail.error?.code ?? ""))
+          onRefused();
       },
     });
   }

@@ -282,20 +282,23 @@ test.each([
   expect(scan.warnings).toEqual(["The scan was deleted at the gateway: it stops, and reports what was evaluated"]);
 });
 
-test("a proxy that answers every other request with 408 lets everything through once", async () => {
-  let requests = 0;
-  const busy: typeof fetch = async (input, init) => {
-    requests += 1;
-    return requests % 2 === 1 ? new Response("busy", { status: 408 }) : fetch(input, init);
-  };
-  const scan = startScan({ send: busy });
-  const results = threeChecks(2);
-  evaluate(scan, results);
-  await scan.end("completed", results);
-  expect(await storedFindings(scan.scanId)).toHaveLength(6);
-  expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed", checks_done: 3 });
-  expect(scan.warnings).toEqual([]);
-});
+test.each([404, 408])(
+  "a proxy that answers every other request with %i lets everything through once",
+  async (status) => {
+    let requests = 0;
+    const busy: typeof fetch = async (input, init) => {
+      requests += 1;
+      return requests % 2 === 0 ? new Response("busy", { status }) : fetch(input, init);
+    };
+    const scan = startScan({ send: busy });
+    const results = threeChecks(2);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    expect(await storedFindings(scan.scanId)).toHaveLength(6);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed", checks_done: 3 });
+    expect(scan.warnings).toEqual([]);
+  },
+);
 
 test("a proxy that lets no event through is named a few times, however many events there are", async () => {
   const filtered: typeof fetch = async (input, init) =>

@@ -167,6 +167,19 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.match(over.state === "failed" ? over.error.message : "", /"application\/json" is not "text\/event-stream"/);
   },
 
+  "reconnects while a proxy answers for a gateway that is away": async () => {
+    const page = (code: number) => status(code, { "content-type": "text/html" }, "<h1>No backend</h1>");
+    await using server = await startScriptedServer(
+      cutStream(progress(1)),
+      page(404),
+      page(403),
+      page(200),
+      stream(end),
+    );
+    const log = watch(server.url);
+    assert.equal((await log.finished).state, "ended");
+  },
+
   "reconnects when no heartbeat comes": async () => {
     await using server = await startScriptedServer(stream(progress(1)), stream(end));
     const log = watch(server.url, { heartbeatMs: 20 });
