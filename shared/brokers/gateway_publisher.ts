@@ -92,8 +92,10 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
       return serverFailure("publish", error, { server, timeoutMs, secrets, refusals: [] });
     }
     const { httpStatus: status, detail, retryAfterMs } = error;
-    const patience = isTemporary(status) ? {} : { retryAfterSeconds: refusedRetryAfterSeconds };
-    return unavailable(`Cannot publish: ${server} ${meanings[status] ?? `answered ${status}`}`, {
+    // A proxy before a gateway that is away has no words of the gateway's.
+    const meaning = detail === null ? "" : meanings[status];
+    const patience = isTemporary(status) || meaning === "" ? {} : { retryAfterSeconds: refusedRetryAfterSeconds };
+    return unavailable(`Cannot publish: ${server} ${meaning || `answered ${status}`}`, {
       cause: new Error(detail ?? `HTTP ${status}`),
       secrets,
       ...(retryAfterMs ? { retryAfterSeconds: retryAfterMs / 1000 } : patience),

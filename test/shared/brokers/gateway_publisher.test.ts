@@ -51,6 +51,13 @@ test.each<[code: number, message: RegExp, retryAfterSeconds: number, retryAfter?
   expect(String(error.cause)).toContain("no, [secret]");
 });
 
+test("createGatewayPublisher does not take a proxy's 404 for the gateway's", async () => {
+  await using server = await startScriptedServer(status(404, {}, "404 page not found"));
+  const error = await unavailability(open({ url: server.url })(1), []);
+  expect(error.message).toMatch(/ answered 404$/);
+  expect(error.retryAfterSeconds).toBe(2);
+});
+
 test("createGatewayPublisher sends its key to the encoded channel, and to no redirect", async () => {
   const sent: unknown[] = [];
   const publish = open({
