@@ -4,7 +4,7 @@ import { firstRequestText } from "../../evidence/artifact_table.ts";
 import { sortTexts, nameOf, sortBy } from "./names.ts";
 import { requireDefault } from "./whole_list.ts";
 import { activityOf, unknownActivity } from "./activity.ts";
-import { readBoolean, readNumber, readWord, showValue } from "./fields.ts";
+import { readBoolean, readNumber, readObject, readWord, showValue } from "./fields.ts";
 
 /** How far a condition, or a part of one, limits whom a rule is for: not at all, or to some, or nobody can tell from what was read. */
 export type Limit = "none" | "some" | "unknown";
@@ -169,12 +169,12 @@ function place(rules: JsonList) {
 
 /** Null where it is unknown: `system` is neither true nor false, and the name is not a built-in one. */
 export function isBuiltIn(rule: JsonObject): boolean | null {
-  if (builtInNames.has(rule["name"])) return true;
-  const system = readBoolean(rule, "system");
-  return system.kind === "absent" ? false : system.value;
+  const [system, name] = [readBoolean(rule, "system"), rule["name"]];
+  // An administrator may give a rule any name; DISA goes by this one of a session's rule.
+  if (system.kind === "value")
+    return system.value || (name === "Default Rule" && readObject(rule, "actions.signon").kind === "value");
+  return name === "Default Rule" || name === "Catch-all Rule" || (system.kind === "absent" ? false : null);
 }
-
-const builtInNames = new Set<unknown>(["Default Rule", "Catch-all Rule"]);
 
 export function isSure(rule: JsonObject): boolean {
   return activityOf(rule) === "active";

@@ -31,7 +31,7 @@ function judge(apps: JsonList | Evidence<JsonList>, rules: Record<string, Eviden
 }
 
 test.each<[what: string, rules: JsonList, outcome: string]>([
-  ["a rule from a zone, and a catch-all that denies", [anAccessRule(), aCatchAll()], "PASS"],
+  ["a rule from a zone, and a catch-all that denies", [anAccessRule({ name: "Default Rule" }), aCatchAll()], "PASS"],
   ["an open rule that denies", [anAccessRule(), set(anOpenRule(), access, "DENY"), aCatchAll()], "PASS"],
   ["only rules that deny", [set(anAccessRule(), access, "DENY"), aCatchAll()], "needs_review"],
   ["only the catch-all", [aCatchAll()], "FAIL"],
