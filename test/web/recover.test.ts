@@ -68,14 +68,18 @@ test("a refused stream says why and when it is tried again, and 'Try now' ends t
   await page.untilConnection("live");
 });
 
-test("findings that a proxy's error page hides are said to be missing, and read again", async () => {
+test("findings and a stream that a proxy's error page hides are said to be missing, and read again", async () => {
   const tenant = await demoTenant();
   await tenant.producer.scanned([buildFinding()]);
   let isBroken = true;
   await using page = await openPage(browser, gateway.url, {
     beforeOpen: async (page) => {
+      const [contentType, body] = ["text/html", "<h1>No backend</h1>"];
       await page.route("**/findings?*", (route) =>
-        isBroken ? route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad</h1>" }) : route.fallback(),
+        isBroken ? route.fulfill({ status: 502, contentType, body }) : route.fallback(),
+      );
+      await page.route("**/api/v1/event-stream", (route) =>
+        isBroken ? route.fulfill({ status: 404, contentType, body }) : route.fallback(),
       );
     },
   });
@@ -83,8 +87,10 @@ test("findings that a proxy's error page hides are said to be missing, and read 
   await page.getByText("The findings could not be read yet.").waitFor();
   expect(await page.locator("main").innerText()).not.toMatch(/\d FAIL|not evaluated/i);
   expect(await page.title()).not.toContain("FAIL");
+  await page.untilConnection("failed");
   isBroken = false;
   await page.getByText("1 FAIL", { exact: true }).waitFor();
+  await page.untilConnection("live");
 });
 
 test("the first row needs one request; a tab in the background opens no stream, gives its own back, keeps its title true, and catches up when it is shown", async () => {

@@ -55,6 +55,7 @@ const hiddenForMs = 5000;
 const hiddenReadMs = 60_000;
 const seenTimeoutMs = 3000;
 const readPauseMs = 500;
+const retryMs = 5000;
 
 /** Keeps the tenant true on one connection: the overview is read on every open of its stream, then events. */
 export function createTenantStore(api: Api, { overview, onChange, onRefused }: TenantStoreOptions) {
@@ -64,7 +65,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
   /** Events that came while an overview was read; it may be older than they are. */
   const meanwhile = new Set<TenantEvent[]>();
   let subscription: Subscription<TenantEvents> | null = null;
-  let hiding: ReturnType<typeof setTimeout> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   let current: Tenant = {
     ...withOverview(null, overview),
     connection: noConnection,
@@ -145,6 +146,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
   }
 
   function follow(): void {
+    clearTimeout(timer);
     subscription = subscribe<TenantEvents>(new URL("api/v1/event-stream", document.baseURI), {
       signal,
       fetch: api.fetchStream,
@@ -156,10 +158,10 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
         if (detail.error?.code === "closed" && ["expired", "lifetime"].includes(detail.error.detail ?? ""))
           return queueMicrotask(() => subscription?.retryNow());
         change({ connection: toConnection(state, detail) });
-        // In the gateway's words: a proxy says it of a gateway that is away.
-        const isOwn = typeof detail.error?.detail === "string";
-        if (state === "failed" && isOwn && ["permission_denied", "not_found"].includes(detail.error?.code ?? ""))
-          onRefused();
+        if (state !== "failed") return;
+        // A proxy says it without words of a gateway that is away.
+        if (!detail.error?.detail) timer = setTimeout(follow, retryMs);
+        else if (["permission_denied", "not_found"].includes(detail.error.code)) onRefused();
       },
     });
   }
@@ -171,11 +173,11 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
   }
 
   function onVisibility(): void {
-    clearTimeout(hiding);
+    clearTimeout(timer);
     if (document.visibilityState === "hidden") {
       storeSeen();
       leftAtMs = api.nowMs();
-      hiding = setTimeout(() => {
+      timer = setTimeout(() => {
         subscription?.close();
         subscription = null;
         void readHidden();
@@ -183,7 +185,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     } else if (subscription === null) {
       change({ connection: noConnection, readUntilMs: Infinity });
       follow();
-    } else subscription.retryNow();
+    } else current.retryNow();
   }
 
   async function readHidden(seenAtMs = current.seenAtMs): Promise<void> {
@@ -196,7 +198,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     );
     if (subscription !== null || signal.aborted) return;
     change(outcome);
-    hiding = setTimeout(() => void readHidden(leftAtMs), hiddenReadMs);
+    timer = setTimeout(() => void readHidden(leftAtMs), hiddenReadMs);
   }
 
   document.addEventListener("visibilitychange", onVisibility, { signal });
@@ -209,7 +211,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       return current;
     },
     close() {
-      clearTimeout(hiding);
+      clearTimeout(timer);
       storeSeen();
       closing.abort();
     },
