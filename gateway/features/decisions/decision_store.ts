@@ -83,8 +83,8 @@ export async function insertDecision(db: TenantDatabase, principal: Principal, d
     same?.reason === reason && same.status === status && same.expires === expires && same.authorId === principal.id;
   if (isAgain) return { row: same, replaced: undefined };
   if (isLate) throw new AppError("conflict", `The decision ${replaces} to replace has ended`);
-  const id = same === undefined ? "" : `: ${same.id}`;
-  throw new AppError("conflict", `The same decision exists already${id}. Name it in replaces, or withdraw it first`);
+  const author = same === undefined ? "" : `, by ${same.authorName}: ${same.id}`;
+  throw new AppError("conflict", `The same decision exists already${author}. Renew it (replaces), or withdraw it first`);
 }
 
 /** Withdraws a decision once, even if two callers do at the same time; one that has ended is unchanged. Rejects with `NotFound`, also where it is not as meant. */
