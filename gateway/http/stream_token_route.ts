@@ -67,7 +67,7 @@ function toRequestedStream(
   const url = /^\/(?![/\\])/.test(named) && URL.canParse(named, base) ? new URL(named, base) : null;
   const stream = url?.origin === base ? findEventStream(eventStreams, url) : null;
   if (url !== null && stream !== null) {
-    isSnapshotRequested(url);
+    isSnapshotRequested(url, stream.definition);
     return stream;
   }
   const detail = `is ${JSON.stringify(named.slice(0, 200))}: expected the path of an event stream of this gateway`;

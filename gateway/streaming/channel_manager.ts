@@ -52,13 +52,12 @@ export class ChannelManager implements StreamOpener {
     const { channels, hasEnded } = await findChannels(stream, principal, this.#database);
     accountOf(request).belongsTo(principal.tenantId);
     if (hasEnded) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
-    const readsSnapshot = hasSnapshot && stream.definition.getSnapshot !== undefined;
     return this.streams.open({
       request,
       principal,
       name: stream.name,
       channels,
-      ...(readsSnapshot && { readSnapshot: () => readSnapshot(opening, this.#database) }),
+      ...(hasSnapshot && { readSnapshot: () => readSnapshot(opening, this.#database) }),
       platform,
     });
   }

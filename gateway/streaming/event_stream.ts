@@ -41,7 +41,7 @@ export function eventStreamRoute(mount: string, definition: EventStream): Hono<E
     c.set("principal", principal);
     const account = accountOf(c.req.raw);
     account.isNew(principal);
-    const hasSnapshot = isSnapshotRequested(url);
+    const hasSnapshot = isSnapshotRequested(url, definition);
     const response = await streams.open({ stream, principal, hasSnapshot, request: c.req.raw, platform: c.env });
     account.close();
     return response;
@@ -129,12 +129,13 @@ function queryOf(url: URL, { parameters }: EventStream): URLSearchParams {
   return query;
 }
 
-/** True when the stream is to begin with a snapshot. Throws `AppError("malformed")` for any value but `1`. */
-export function isSnapshotRequested({ searchParams }: URL): boolean {
+/** True when the stream is to begin with a snapshot. Throws `AppError("malformed")` for any value but `1`, and where there is none. */
+export function isSnapshotRequested({ searchParams }: URL, { getSnapshot }: EventStream): boolean {
   const values = searchParams.getAll("snapshot");
   if (values.length === 0) return false;
-  if (values.every((value) => value === "1")) return true;
-  throw new AppError("malformed", 'Query parameter "snapshot" must be 1 or absent');
+  const expected = getSnapshot === undefined ? "absent: this event stream has no snapshot" : "1 or absent";
+  if (getSnapshot !== undefined && values.every((value) => value === "1")) return true;
+  throw new AppError("malformed", `Query parameter "snapshot" must be ${expected}`);
 }
 
 /** A caller who was authenticated, and the stream that it asks for. */

@@ -201,9 +201,9 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
     /the feature "x": its routes did not return a Hono/,
   ],
   [() => createGateway({ ...whole, corsOrigins: ["https://a.example/"] }), /corsOrigins\.0: expected an origin/],
-  ...["/:id{[0-9]+}/event-stream", "/:id/", "jobs"].map((path): (typeof wrong)[number] => [
+  ...["/:id{[0-9]+}/event-stream", "/:id/", "jobs", "/api/v1/jobs"].map((path): (typeof wrong)[number] => [
     () => defineEventStream({ prefix: "a", getChannels: () => [], path }),
-    /path: expected a path like \/:id\/event-stream/,
+    /path: expected a path below \/api\/v1, like \/jobs/,
   ]),
   ...[
     new Hono<Allowed>().get("/x", (c) => c.text("secret")),
