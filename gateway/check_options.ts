@@ -23,7 +23,7 @@ export const databaseUrl = v.pipe(
   v.regex(/^postgres(?:ql)?:\/\//i, "expected postgres://user:password@host/database"),
 );
 const path = /^\/$|^(?!\/api\/)(?:\/[\w:.-]+)+$/;
-export const somePath = v.pipe(v.string(), v.regex(path, "expected a path below /api/v1, like /jobs or /:id/event-stream"));
+export const somePath = v.pipe(v.string(), v.regex(path, "expected a path like /jobs or /:id/event-stream"));
 export const wholeNumber = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const optionalNumber = v.optional(wholeNumber);
 export const optionalFunction = v.optional(v.function());

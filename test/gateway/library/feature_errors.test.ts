@@ -203,7 +203,7 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   [() => createGateway({ ...whole, corsOrigins: ["https://a.example/"] }), /corsOrigins\.0: expected an origin/],
   ...["/:id{[0-9]+}/event-stream", "/:id/", "jobs", "/api/v1/jobs"].map((path): (typeof wrong)[number] => [
     () => defineEventStream({ prefix: "a", getChannels: () => [], path }),
-    /path: expected a path below \/api\/v1, like \/jobs/,
+    /path: expected a path like \/jobs or \/:id\/event-stream/,
   ]),
   ...[
     new Hono<Allowed>().get("/x", (c) => c.text("secret")),
