@@ -43,7 +43,7 @@ export function readPage(html: string) {
   const { childNodes } = parse(text, { treeAdapter });
   const survey = surveyOf(childNodes, codesOf);
   const parts: Part[] = [];
-  let comparisons = 0;
+  const fillsHidden = childNodes.some((node) => hasHiddenHost(node, { ...survey, hideable: new Set() }, null));
   for (const node of childNodes) read(node, { doubt: null, isInert: false });
   const commented = parseFragment(comments, { treeAdapter }).childNodes;
   for (const node of commented) read(node, { doubt: "a comment of the template", isInert: true });
@@ -66,25 +66,24 @@ export function readPage(html: string) {
       return;
     }
     if (!defaultTreeAdapter.isElementNode(node)) return;
-    comparisons += survey.rules.length;
-    if (comparisons > maxComparisons) throw new RangeError("a page with too many styles to compare");
     const obstacle = obstacleOf(node, survey);
     // Elements that start a new line part words; `<b>U</b>SG` is one word.
     const gap = { text: inlineElements.has(node.tagName) ? "" : " ", doubt };
     parts.push(gap);
-    for (const { texts, reason } of codesOf(node)) {
+    for (const { source, texts, reason } of codesOf(node)) {
+      const place = fillsHidden && !opensDialog.test(source) ? "a hidden element that a script may fill" : null;
       // An element that nobody sees may hold a script that runs.
       const unsure = doubt === null || (doubt === unseen && !isInert) ? reason : doubt;
       for (const { nodes, isShown } of texts) {
         const isSeen = isShown && !isInert;
-        for (const written of [" ", ...nodes, " "]) read(written, { doubt: isSeen ? null : unsure, isInert: !isSeen });
+        for (const written of [" ", ...nodes, " "]) read(written, { doubt: isSeen ? place : unsure, isInert: !isSeen });
       }
     }
     const inside = doubt === unseen || obstacle === unseen ? unseen : (doubt ?? obstacle);
-    const children = childrenOf(node);
+    const { childNodes: children } = "content" in node ? node.content : node;
     const summary = obstacle === closedDetails ? children.find(({ nodeName }) => nodeName === "summary") : undefined;
-    const place = { doubt: inside, isInert: isInert || node.tagName === "template" };
-    for (const child of children) read(child, child === summary ? { doubt, isInert } : place);
+    const within = { doubt: inside, isInert: isInert || node.tagName === "template" };
+    for (const child of children) read(child, child === summary ? { doubt, isInert } : within);
     parts.push(gap);
   }
 }
@@ -181,7 +180,15 @@ function surveyOf(nodes: readonly Node[], codesOf: (element: Element) => readonl
   const [named, hideable] = [new Set<string>(), new Set<string>()];
   const unread = new Set<UnreadPart>();
   nodes.forEach(visit);
-  return { rules, named, hideable, unread };
+  let comparisons = 0;
+  return { ruleFor, named, hideable, unread };
+
+  /** The first rule that may hide an element with these names. */
+  function ruleFor(own: ReadonlySet<string>): HidingRule | undefined {
+    comparisons += rules.length;
+    if (comparisons > maxComparisons) throw new RangeError("a page with too many styles to compare");
+    return rules.find(({ names }) => names.every((name) => own.has(name)));
+  }
 
   function visit(node: Node | string): void {
     if (typeof node === "string" || !defaultTreeAdapter.isElementNode(node)) return;
@@ -190,19 +197,15 @@ function surveyOf(nodes: readonly Node[], codesOf: (element: Element) => readonl
     if (part !== null) unread.add(part);
     for (const { source, runs, texts } of codesOf(node)) {
       // A name may be joined of several texts, or written with escapes.
-      for (const text of [source, ...texts.map((one) => one.text)]) addWords(text, named);
+      for (const word of [source, ...texts.map(({ text }) => text)].flatMap(wordsOfCode)) named.add(word);
       const hides = runs && hidingCode.test(source);
       for (const { text, nodes: written } of texts) {
-        if (hides && text.length <= maxSelectorLength) addWords(text, hideable);
+        if (hides && text.length <= maxSelectorLength) for (const word of wordsOfCode(text)) hideable.add(word);
         written.forEach(visit);
       }
     }
     node.childNodes.forEach(visit);
   }
-}
-
-function addWords(text: string, words: Set<string>): void {
-  for (const word of wordsOfCode(text)) words.add(word);
 }
 
 function wordsOfCode(text: string): readonly string[] {
@@ -214,22 +217,31 @@ const hidingCode =
   /\.(?:remove|hide|fadeOut|slideUp|detach|empty|replaceWith|replaceChildren|toggle)\s*\(|\.(?:style|classList|className|innerHTML|outerHTML|innerText|textContent)\b|\.hidden\b(?!\s*=\s*(?:false|!1))|["'](?:none|hidden)["']/;
 const maxSelectorLength = 200;
 
+/** What a dialog shows stands in no element of the page. */
+const opensDialog = /\b(?:alert|confirm|prompt)\s*\(/;
+
 const closedDetails = "details that are closed";
 
+/** True if a script names an empty element that may be hidden. */
+function hasHiddenHost(node: Node, survey: Survey, around: Doubt): boolean {
+  if (!defaultTreeAdapter.isElementNode(node) || unshownElements.has(node.tagName)) return false;
+  const doubt = around ?? obstacleOf(node, survey);
+  if (node.childNodes.length > 0) return node.childNodes.some((child) => hasHiddenHost(child, survey, doubt));
+  return doubt !== null && namesOf(node).some((name) => isNamedIn(name, survey.named));
+}
+
 /** Returns what keeps an element's content from being seen. */
-function obstacleOf(element: Element, { rules, named, hideable }: Survey): Doubt {
+function obstacleOf(element: Element, { ruleFor, named, hideable }: Survey): Doubt {
   const { tagName } = element;
   const attributes = new Map(element.attrs.map(({ name, value }) => [name, value]));
   // In a drawing attributes are styles, too.
   const drawn = element.namespaceURI.endsWith("svg") ? element.attrs.map(({ name, value }) => `${name}:${value};`) : [];
   const style = hidingOf(`${drawn.join("")}${attributes.get("style") ?? ""}`);
-  const [id, classes] = [attributes.get("id") ?? "", classesOf(element)];
-  const names = [id, ...classes].filter((name) => name !== "");
+  const names = namesOf(element);
   if (unshownElements.has(tagName)) return unseen;
   if (attributes.has("hidden") || style?.isCertain === true || tagName === "template") {
     const others = tagName === "template" ? [...names, tagName] : names;
-    const isNamed = others.some((name) => wordsOfCode(name).every((word) => named.has(word)));
-    return isNamed ? "an element that only a script may show" : unseen;
+    return others.some((name) => isNamedIn(name, named)) ? "an element that only a script may show" : unseen;
   }
   if (style !== null) return style.reason;
   if (doubtfulElements.has(tagName.toLowerCase())) return `the element ${tagName}`;
@@ -237,12 +249,12 @@ function obstacleOf(element: Element, { rules, named, hideable }: Survey): Doubt
   if (attribute !== undefined) return `the attribute ${attribute}`;
   const compared = [
     tagName,
-    `#${id}`,
-    ...classes.map((name) => `.${name}`),
+    `#${attributes.get("id") ?? ""}`,
+    ...classesOf(element).map((name) => `.${name}`),
     ...[...attributes.keys()].map((name) => `[${name}`),
   ];
   const own = new Set(compared.map((name) => name.toLowerCase()));
-  const rule = rules.find((one) => one.names.every((name) => own.has(name)));
+  const rule = ruleFor(own);
   if (rule !== undefined) return rule.reason;
   if (names.some((name) => hideable.has(name))) return "an element that a script may hide";
   if (attributes.has("open")) return null;
@@ -250,6 +262,10 @@ function obstacleOf(element: Element, { rules, named, hideable }: Survey): Doubt
   return tagName === "details" ? closedDetails : null;
 }
 
-function childrenOf(element: Element): readonly Node[] {
-  return "content" in element ? (element as DefaultTreeAdapterTypes.Template).content.childNodes : element.childNodes;
+function namesOf(element: Element): readonly string[] {
+  return [attributeOf(element, "id") ?? "", ...classesOf(element)].filter((name) => name !== "");
+}
+
+function isNamedIn(name: string, words: ReadonlySet<string>): boolean {
+  return wordsOfCode(name).every((word) => words.has(word));
 }

@@ -129,14 +129,19 @@ const hidingValues: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ["font-size", isTiny],
   // Without the weight, and the line height.
   ["font", (value: string) => isTiny(value.replaceAll(/\/\s*\S+|(?<![\w.])[1-9][\d.]*(?=\s|$)/g, ""))],
-  ...each("height width max-height max-width block-size inline-size max-block-size max-inline-size", isSmall),
+  ...each("width max-width inline-size max-inline-size", isSmall),
+  // The whole banner takes several lines, however wide they are.
+  ...each("height max-height block-size max-block-size", (value: string) =>
+    lengthsIn(value).some((length) => length <= 50),
+  ),
+  ["grid-template-rows", (value: string) => /(?:^|\s)0/.test(value)],
   ...each(
     "left top right bottom text-indent margin margin-left margin-top margin-right margin-bottom margin-inline " +
       "margin-inline-start margin-inline-end margin-block margin-block-start margin-block-end inset inset-inline " +
       "inset-inline-start inset-inline-end inset-block inset-block-start inset-block-end",
     isOffScreen,
   ),
-  ...each("clip clip-path transform translate scale rotate filter mask mask-image", isSet),
+  ...each("clip clip-path line-clamp transform translate scale rotate filter mask mask-image", isSet),
   ...each("color text-fill-color", isTransparent),
   ["fill", (value: string) => value === "none" || isTransparent(value)],
 ]);

@@ -78,7 +78,7 @@ test.each([
   ..."dialog textarea iframe video".split(" ").map((tag) => `<${tag}>BANNER</${tag}>`),
   `<svg><defs><text>BANNER</text></defs></svg>`,
   `<svg><text opacity="0">BANNER</text></svg>`,
-  `<svg><text fill="none">BANNER</text></svg>`,
+  `<dialog><div id="notice"></div></dialog><script>document.getElementById("notice").innerHTML = TEXT</script>`,
   `<div popover>BANNER</div>`,
   `<ruby>x<rp>BANNER</rp></ruby>`,
 ])("%s may show it: needs_review", (page) => {
@@ -93,11 +93,11 @@ describe("a banner that a style may hide is for a person", () => {
   test.each(
     styles(
       "opacity: 0; opacity: .49; opacity: 49%; zoom: 0.1; font-size: 0; font-size: 5.9px; font-size: 4pt; font-size: .3em; font: 0/0 a; " +
-        "font: bold 1px/2 serif; height: 0; max-height: 1px; width: 0%; max-width: 0em; left: -9999px; top: -1px; left: 1000px; " +
+        "font: bold 1px/2 serif; height: 0; max-height: 50px; width: 0%; max-width: 0em; left: -9999px; top: -1px; left: 1000px; " +
         "right: 100vw; text-indent: -99em; margin: 0 0 0 -5000px; inset: 0 0 0 -100%; clip: rect(0,0,0,0); -webkit-clip-path: inset(50%); " +
         "transform: scale(0); scale: 0; filter: opacity(0); mask: url(x.svg); color: transparent; color: rgba(0,0,0,.29); " +
         "color: #0000; color: #ffffff4c; color: rgb(0 0 0 / 10%); content-visibility: hidden; opacity: var(--seen); height: calc(1px - 1px); " +
-        "color: {{brandColor}}; {{noticeStyle}}; display: {{shown}}; OPACITY:0!important; visi\\62 ility: var(--x)",
+        "grid-template-rows: 0fr; {{noticeStyle}}; display: {{shown}}; OPACITY:0!important; visi\\62 ility: var(--x)",
     ),
   )("with the style %s", (style) => {
     const result = judge(`<div style="${style}"><p>${banner}</p></div>`);
@@ -110,7 +110,7 @@ describe("a banner that a style may hide is for a person", () => {
 
   test.each(
     styles(
-      "opacity: .5; opacity: 50%; zoom: 0.5; font-size: 6px; font-size: .5em; font: bold 14px/1 serif; font: 700 .8rem/0 x; height: 2px; " +
+      "opacity: .5; opacity: 50%; zoom: 0.5; font-size: 6px; font-size: .5em; font: bold 14px/1 serif; font: 700 .8rem/0 x; height: 60px; " +
         "width: 100%; max-height: none; left: 0; top: 999px; margin: 1em auto; text-indent: 2em; clip: auto; clip-path: none; transform: none; " +
         "filter: inherit; color: #fff; color: #000000ff; color: rgba(0,0,0,.3); color: rgb(1 2 3); content-visibility: auto; display: block; " +
         "visibility: visible; background: {{bgImageUrl}}; background: url('x;opacity:0'); --opacity: 0; line-height: 0.9",
