@@ -9,7 +9,7 @@ export const unshownElements = new Set("script style title noscript noembed nofr
 export const doubtfulElements = new Set(
   (
     "textarea select option optgroup datalist iframe object canvas video audio progress meter rp annotation annotation-xml " +
-    "defs desc metadata symbol clippath mask pattern marker"
+    "defs desc metadata symbol clippath mask pattern marker marquee"
   ).split(" "),
 );
 

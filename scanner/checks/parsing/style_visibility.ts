@@ -117,6 +117,7 @@ function canHide([property, value]: Declaration): boolean {
 }
 
 const isSmall = (value: string): boolean => lengthsIn(value).some((length) => length <= 1);
+const isShort = (value: string): boolean => lengthsIn(value).some((length) => length <= 50);
 const isOffScreen = (value: string): boolean => lengthsIn(value).some((length) => length < 0 || length >= 1000);
 const isFaint = (value: string): boolean => Number.parseFloat(value) / (value.endsWith("%") ? 100 : 1) < 0.5;
 const isSet = (value: string): boolean => !/^(?:none|auto|inherit|initial|unset|revert|revert-layer)$/.test(value);
@@ -131,9 +132,7 @@ const hidingValues: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ["font", (value: string) => isTiny(value.replaceAll(/\/\s*\S+|(?<![\w.])[1-9][\d.]*(?=\s|$)/g, ""))],
   ...each("width max-width inline-size max-inline-size", isSmall),
   // The whole banner takes several lines, however wide they are.
-  ...each("height max-height block-size max-block-size", (value: string) =>
-    lengthsIn(value).some((length) => length <= 50),
-  ),
+  ...each("height max-height block-size max-block-size", isShort),
   ["grid-template-rows", (value: string) => /(?:^|\s)0/.test(value)],
   ...each(
     "left top right bottom text-indent margin margin-left margin-top margin-right margin-bottom margin-inline " +
@@ -141,7 +140,7 @@ const hidingValues: ReadonlyMap<string, (value: string) => boolean> = new Map([
       "inset-inline-start inset-inline-end inset-block inset-block-start inset-block-end",
     isOffScreen,
   ),
-  ...each("clip clip-path line-clamp transform translate scale rotate filter mask mask-image", isSet),
+  ...each("clip clip-path line-clamp text-overflow transform translate scale rotate filter mask mask-image", isSet),
   ...each("color text-fill-color", isTransparent),
   ["fill", (value: string) => value === "none" || isTransparent(value)],
 ]);

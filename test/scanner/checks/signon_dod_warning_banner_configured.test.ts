@@ -75,7 +75,7 @@ test.each([
   // Elements and attributes.
   `<details><summary>Notice</summary>BANNER</details>`,
   `<div style="display: none; display: block">BANNER</div>`,
-  ..."dialog textarea iframe video".split(" ").map((tag) => `<${tag}>BANNER</${tag}>`),
+  ..."dialog textarea iframe marquee".split(" ").map((tag) => `<${tag}>BANNER</${tag}>`),
   `<svg><defs><text>BANNER</text></defs></svg>`,
   `<svg><text opacity="0">BANNER</text></svg>`,
   `<dialog><div id="notice"></div></dialog><script>document.getElementById("notice").innerHTML = TEXT</script>`,
@@ -97,7 +97,7 @@ describe("a banner that a style may hide is for a person", () => {
         "right: 100vw; text-indent: -99em; margin: 0 0 0 -5000px; inset: 0 0 0 -100%; clip: rect(0,0,0,0); -webkit-clip-path: inset(50%); " +
         "transform: scale(0); scale: 0; filter: opacity(0); mask: url(x.svg); color: transparent; color: rgba(0,0,0,.29); " +
         "color: #0000; color: #ffffff4c; color: rgb(0 0 0 / 10%); content-visibility: hidden; opacity: var(--seen); height: calc(1px - 1px); " +
-        "grid-template-rows: 0fr; {{noticeStyle}}; display: {{shown}}; OPACITY:0!important; visi\\62 ility: var(--x)",
+        "text-overflow: ellipsis; {{noticeStyle}}; display: {{shown}}; OPACITY:0!important; visi\\62 ility: var(--x)",
     ),
   )("with the style %s", (style) => {
     const result = judge(`<div style="${style}"><p>${banner}</p></div>`);
