@@ -61,7 +61,7 @@ async function chosen(given: Given): Promise<readonly Given[]> {
   if (config === null || list === null) {
     if (given.flags["org"] === undefined) return [withFile(given, config)];
     const where =
-      config === null ? "there is no scanstream.config.json here" : `${config.file} does not list organizations`;
+      config === null ? "no scanstream.config.json is read here" : `${config.file} does not list organizations`;
     throw new UsageError([`--org: ${where}; name a file that lists organizations with --config FILE`]);
   }
   const selected = select(list, config.file, given);
