@@ -1,10 +1,11 @@
 import { decide, defineCheck, type CheckContext } from "./check.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { entriesOf, type CertificateFields, type SmartCardIdp } from "../evidence/artifacts.ts";
 import { explicitActivityOf, isKnownInactive, unknownActivity } from "./parsing/activity.ts";
 import { judgeList, Subject, withNames, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
-import { readText, readWord, showValue } from "./parsing/fields.ts";
+import { readText, showValue } from "./parsing/fields.ts";
 import { listOf, type ListParameter } from "./parameter.ts";
 import { listTexts, quoteAll, resourceOf } from "./parsing/names.ts";
 
@@ -31,7 +32,7 @@ export const idpSmartCardDodApprovedCa = defineCheck({
   evaluate({ smart_card_idps: idps }, context) {
     const approved = listOf(approvedIssuers, context.parameters);
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
-    const inactive = entriesOf(idps).flatMap(({ idp }) => (isKnownInactive(idp) ? [idp] : []));
+    const inactive = entriesOf(idps).flatMap(({ idp }) => (isSmartCard(idp) && isKnownInactive(idp) ? [idp] : []));
     const drafts = judgeList(idps, {
       expected,
       judgeItem: (item) => judgeIdp(item, { expected, approved, context }),
@@ -47,10 +48,24 @@ interface Approval {
   readonly context: CheckContext;
 }
 
+/** Types of identity providers besides smart cards, as Okta's API names them. */
+const otherTypes: ReadonlySet<string> = new Set(
+  `AMAZON APPLE DISCORD FACEBOOK GITHUB GITLAB GOOGLE IDV_CLEAR IDV_INCODE IDV_PERSONA IDV_STANDARD LINKEDIN LOGINGOV
+  LOGINGOV_SANDBOX MICROSOFT OIDC OKTA_INTEGRATION PAYPAL PAYPAL_SANDBOX SALESFORCE SAML2 SPOTIFY XERO YAHOO YAHOOJP`.split(
+    /\s+/,
+  ),
+);
+
+/** False only for what is known to be of another type; the request was for X509, so an unknown type may be a new name of it. */
+function isSmartCard(idp: JsonObject): boolean {
+  return !otherTypes.has((readText(idp, "type").value ?? "").toUpperCase());
+}
+
 function judgeIdp({ idp, certificate }: SmartCardIdp, approval: Approval): FindingDraft | null {
+  if (!isSmartCard(idp)) return null;
   const subject = new Subject(resourceOf("identity_provider", idp), approval.expected);
-  // The request is for this type.
-  if (readWord(idp, "type", ["X509"]).kind === "unreadable")
+  const type = readText(idp, "type");
+  if (type.kind !== "absent" && (type.kind === "unreadable" || type.value.toUpperCase() !== "X509"))
     return subject.unreadable(`the type ${showValue(idp["type"])}`);
   if (isKnownInactive(idp)) return null;
   if (explicitActivityOf(idp) !== "active") return subject.unreadable(unknownActivity(idp));
@@ -152,11 +167,14 @@ function startsWithWord(part: string, wanted: string): boolean {
 
 /** `CN=a\, b, OU=c` and the lines that a certificate is printed in; both without regard to case and spaces. */
 function partsOf(name: string): readonly string[] {
-  return (name.match(partByComma) ?? []).map(normalize).filter((text) => text !== "");
+  // `/C=US/OU=DoD` is how OpenSSL used to print a name; elsewhere a slash is a letter like any other.
+  const parts = name.match(name.startsWith("/") ? partBySlash : partByComma) ?? [];
+  return parts.map(normalize).filter((text) => text !== "");
 }
 
 // Up to a separator that is neither escaped nor quoted.
 const partByComma = /(?:\\[^]?|"(?:\\[^]?|[^"\\])*"?|[^,;+\n"\\])+/g;
+const partBySlash = /(?:\\[^]?|"(?:\\[^]?|[^"\\])*"?|[^/\n"\\])+/g;
 
 function normalize(part: string): string {
   return part.trim().replaceAll(/\s+/g, " ").replace(/ ?= ?/, "=").toLowerCase();

@@ -12,6 +12,7 @@ function judge(idps: readonly JsonObject[], certificate: Partial<TrustedCertific
 }
 
 test.each<[name: string, patterns: readonly string[], isApproved: boolean]>([
+  ["/C=US/O=U.S. Government/OU=DoD/OU=PKI/CN=DOD ID CA-59", ["OU=DoD", "OU=ECA"], true],
   ["OU=DoD PKI", ["OU=DoD"], true],
   ["OU=ECAS", ["OU=ECA"], false],
   ["CN=Fake\\, OU=DoD, O=Example", ["OU=DoD"], false],
@@ -30,6 +31,7 @@ describe("an identity provider", () => {
     ["status", null, "unreadable"],
     [issuer, "CN=ECA Root CA 4, OU=ECA, O=U.S. Government, C=US", "PASS"],
     ["protocol", null, "needs_review"],
+    ["type", "OIDC", "FAIL"],
     ["type", "X509_NEXT", "unreadable"],
     ["type", undefined, "PASS"],
   ])("with %s = %j is %s", (path, value, outcome) => {
