@@ -67,8 +67,8 @@ export function rankCauses<Item extends Failure>(failures: readonly Item[]) {
     failing: byRule.length,
     /** The number of `failing` that all changes together close. */
     closable: closable.length,
-    /** The number of rules that fail in waived findings only. */
-    waived: new Set(failures.map(({ check }) => check)).size - byRule.length,
+    /** The number of failing findings that are waived: their rules still fail when all others are closed. */
+    waived: failures.length - open.length,
   };
 }
 

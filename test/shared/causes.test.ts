@@ -36,9 +36,10 @@ test("a change closes the rules that it closes alone, and others only together w
     closes: ["check_V-4", "check_V-4b"],
     checks: ["check_V-1", "check_V-2", "check_V-3", "check_V-4", "check_V-4b"],
   });
-  expect(causesHeadline(ranked)).toBe(
-    "4 changes close 6 of the 8 rules that fail without a waiver; for the others, see their fixes",
-  );
+  for (const list of [failures, failures.slice(0, -1)])
+    expect(causesHeadline(rankCauses(list))).toBe(
+      "4 changes close 6 of the 8 rules that fail without a waiver; for the others, see their fixes",
+    );
   expect(rankCauses(failures.toReversed()).causes.map(({ id }) => id)).toEqual(ranked.causes.map(({ id }) => id));
 });
 
