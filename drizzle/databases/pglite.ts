@@ -45,36 +45,21 @@ export function createPgliteDatabase(
   bind: typeof drizzle,
   { onClosed, logger }: Pick<DatabaseOptions, "logger"> & { readonly onClosed: () => Promise<void> },
 ): Database {
-  let isClosed = false;
-  /** Settles when the transaction before has ended. */
-  let previous: Promise<void> = Promise.resolve();
-  const running = new AsyncLocalStorage<{ isOpen: boolean }>();
   const pooled = createPooledDatabase({
-    async connect() {
-      const before = previous;
-      const { promise, resolve: end } = Promise.withResolvers<void>();
-      previous = promise;
-      await before;
-      if (isClosed) {
-        end();
-        throw new Error("The database was closed");
-      }
-      return {
-        query: (...query) => pglite.query(...(query as unknown as Parameters<PGlite["query"]>)),
-        execute: (sql) => pglite.exec(sql).then(() => undefined),
-        drizzle: (client) => bind({ client: client as PGlite, ...(logger && { logger }) }),
-        async release(isBroken) {
-          // Fails where the database was closed, and then nothing is left to undo.
-          if (isBroken) await pglite.exec("rollback").catch(() => {});
-          end();
-        },
-      };
-    },
-    async end() {
-      isClosed = true;
-      await onClosed();
-    },
+    connect: async () => ({
+      query: (...query) => pglite.query(...(query as unknown as Parameters<PGlite["query"]>)),
+      execute: (sql) => pglite.exec(sql).then(() => undefined),
+      drizzle: (client) => bind({ client: client as PGlite, ...(logger && { logger }) }),
+      async release(isBroken) {
+        // Fails where the database was closed, and then nothing is left to undo.
+        if (isBroken) await pglite.exec("rollback").catch(() => {});
+      },
+    }),
+    end: onClosed,
   });
+  /** Settles when the transaction before has ended. */
+  let previous: Promise<unknown> = Promise.resolve();
+  const running = new AsyncLocalStorage<{ isOpen: boolean }>();
   return {
     ...pooled,
     async transact(settings, work) {
@@ -82,7 +67,10 @@ export function createPgliteDatabase(
       if (running.getStore()?.isOpen)
         throw new Error("Cannot begin a transaction inside another: query with the db of the first");
       const own = { isOpen: true };
-      return running.run(own, () => pooled.transact(settings, work)).finally(() => (own.isOpen = false));
+      const transaction = previous.then(() => running.run(own, () => pooled.transact(settings, work)));
+      const ended = transaction.finally(() => (own.isOpen = false));
+      previous = ended.catch(() => {});
+      return ended;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Database } from "../../drizzle/database.ts";
 import { readOne, type TenantDatabase } from "../../drizzle/transactions.ts";
-import { accessOf, createAuthorityCheck, requireAuthority } from "../auth/membership.ts";
+import { accessOf, createAuthorityCheck } from "../auth/membership.ts";
 import { AppError, NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import { canReadChannel, channelNameProblem, isUuid, parseChannelName } from "../../shared/channel_name.ts";
 import { isJsonObject } from "../../shared/json.ts";
@@ -84,12 +84,10 @@ export async function findChannels(
   if (principal.onlyStream !== null && principal.onlyStream !== (await sha256Hex(name))) {
     throw new PermissionDenied("This stream token is for another event stream");
   }
-  if (!Object.values(params).every(isUuid)) {
-    // No lookup follows, so the caller's authority is checked here.
-    await requireAuthority(database, { ...principal, permission: "read" });
+  return accessOf(database, { ...principal, permission: "read" }).read(async (db) => {
+    if (Object.values(params).every(isUuid)) return channelsOf(stream, principal, db);
     throw new NotFound("No such resource");
-  }
-  return accessOf(database, { ...principal, permission: "read" }).read((db) => channelsOf(stream, principal, db));
+  });
 }
 
 /** Openings that are repeated in one transaction, which may take 4 s. */
