@@ -1,4 +1,5 @@
 import type { CheckResult, Comparison, Finding, FindingChange, ResolvedFinding } from "../../shared/report.ts";
+import { isUnseen } from "../../shared/history/observation.ts";
 import { findingStates, isHolding, stateOf } from "../../shared/rule_result.ts";
 import { parseReport } from "../reports/read_report.ts";
 
@@ -73,7 +74,9 @@ function ranksOf(check: CheckResult): (finding: Finding) => number {
 
 function goneFindings(results: readonly CheckResult[], baseline: Baseline): readonly ResolvedFinding[] {
   const present = new Set(results.flatMap(({ check, findings }) => findings.map((one) => key(check, one.fingerprint))));
-  const isDecided = (result: CheckResult) => stateOf(result) !== "manual" || isHolding(result);
+  const isDecided = (result: CheckResult) =>
+    stateOf(result) !== "manual" ||
+    (isHolding(result) && !result.findings.some((finding) => isUnseen(finding.resource.type, finding)));
   const decided = new Set(results.filter(isDecided).map(({ check }) => check));
   return [...baseline.findings]
     .filter(([id, before]) => before.rank > 0 && decided.has(before.check) && !present.has(id))

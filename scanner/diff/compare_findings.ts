@@ -1,7 +1,7 @@
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { isHolding } from "../../shared/rule_result.ts";
 import { findingChanges, type Diff, type FindingChange } from "./diff_schema.ts";
-import { isUnreadable } from "../../shared/history/observation.ts";
+import { isUnreadable, isUnseen } from "../../shared/history/observation.ts";
 import { sortBy } from "../checks/parsing/names.ts";
 import { pairUp } from "./compare_values.ts";
 
@@ -52,8 +52,10 @@ function kindOfMove(old: Finding, now: Finding): FindingChange["change"] | null 
   return old.actual === now.actual && old.expected === now.expected ? null : "value_changed";
 }
 
-/** The finding of a list that could not be read to its end: what is not in it may still be there. */
-function standsForMissingEvidence({ resource, status, reason }: Finding): boolean {
+/** The finding of a list that could not be read to its end, or of which nothing was seen: what is not in it may still be there. */
+function standsForMissingEvidence(finding: Finding): boolean {
+  const { resource, status, reason } = finding;
+  if (isUnseen(resource.type, finding)) return true;
   return resource.type === "org" && status === "MANUAL" && reason !== null && isUnreadable({ reason });
 }
 

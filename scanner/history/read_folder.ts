@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { readText } from "../../command_line/files.ts";
 import { readProblem } from "../../shared/error_code.ts";
 import { dayMs } from "../../shared/history/rule_history.ts";
-import { toRuleResult } from "../../shared/history/observation.ts";
+import { isUnseen, toRuleResult, unseen } from "../../shared/history/observation.ts";
 import { parseJsonObject, type JsonObject } from "../../shared/json.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { changeLineSchema } from "../../shared/schemas/change.ts";
@@ -81,7 +81,11 @@ export async function readFolder(directory: string, nowMs: number) {
     if (to < nowMs - maxAgeMs) return `it is older than 400 days: it ends ${scan.ended_at}`;
     const { scans, vulnIds, documented } = organizationOf(originOf(scan.org_url));
     const results = checks.map((check) => {
-      return [check.check, toRuleResult(check, { severity: check.severity, cause: "scan" })] as const;
+      const isNothingSeen = check.findings.some((finding) => isUnseen(finding.resource.type, finding));
+      return [
+        check.check,
+        toRuleResult(isNothingSeen ? unseen : check, { severity: check.severity, cause: "scan" }),
+      ] as const;
     });
     scans.set(scan.id, { runId: scan.id, began: from, from, to, results: Object.fromEntries(results) });
     // A document that was changed without a new date is another version.

@@ -1,4 +1,5 @@
 import { actorName } from "../actor.ts";
+import type { Finding } from "../report.ts";
 import type { Explanation, NewChange } from "../schemas/change.ts";
 import { missingReasons, type ManualReason, type Severity, type Status } from "../schemas/finding.ts";
 import type { Exposure, HistoryActor } from "../schemas/history.ts";
@@ -92,6 +93,14 @@ export function isSameResult(one: Partial<Verdict> | undefined, other: Partial<V
 export function isUnreadable({ reason }: Pick<RuleResult, "reason">): boolean {
   return missingReasons.some((missing) => missing === reason);
 }
+
+/** True for a finding that stands for objects of which the role of a run sees none: they may still be there. */
+export function isUnseen(type: string, { reason, automated }: Pick<Finding, "reason" | "automated">): boolean {
+  return type === "org" && reason === "partly_automated" && automated === null;
+}
+
+/** The verdict on a rule where nothing was seen. */
+export const unseen = { status: "MANUAL", reason: "missing_role" } as const;
 
 /** Higher is worse. Lowest is what could not be read, which decides nothing where something is known. */
 export function rankOf(result: Pick<RuleResult, "status" | "reason">): number {

@@ -5,7 +5,9 @@ import {
   momentsOf,
   type MovedFinding,
   observe,
+  isUnseen,
   toRuleResult,
+  unseen,
   type Observation,
   type Results,
 } from "../../../shared/history/observation.ts";
@@ -70,9 +72,9 @@ export async function observeScan(db: TenantDatabase, scan: RunRow): Promise<voi
 
 /** The results of the rules of a scan. Advisory findings count only where a rule has no others. */
 async function resultsOf(db: TenantDatabase, scanId: string): Promise<Results> {
-  const { check, status, reason, severity, advisory } = findings;
+  const { check, status, reason, severity, advisory, resourceType, automated } = findings;
   const rows = await db
-    .selectDistinct({ check, status, reason, severity, advisory })
+    .selectDistinct({ check, status, reason, severity, advisory, resourceType, automated })
     .from(findings)
     .where(eq(findings.scanId, scanId))
     .limit(maxVerdicts);
@@ -80,7 +82,8 @@ async function resultsOf(db: TenantDatabase, scanId: string): Promise<Results> {
     [...Map.groupBy(rows, (row) => row.check)].map(([name, own]) => {
       const counted = own.some((row) => !row.advisory) ? own.filter((row) => !row.advisory) : own;
       const worst = (["high", "medium", "low"] as const).find((each) => counted.some((row) => row.severity === each));
-      return [name, toRuleResult(worstVerdict(counted), { severity: worst ?? "medium", cause: "scan" })];
+      const verdict = own.some((row) => isUnseen(row.resourceType, row)) ? unseen : worstVerdict(counted);
+      return [name, toRuleResult(verdict, { severity: worst ?? "medium", cause: "scan" })];
     }),
   );
 }

@@ -14,6 +14,8 @@ const manual = { status: "MANUAL", reason: "needs_review" } as const;
 /** Stands for a list that could not be read. */
 const unread = aFinding({ type: "org", id: "org", status: "MANUAL", reason: "missing_scope" });
 
+const unseen = aFinding({ ...unread.resource, status: "MANUAL", reason: "partly_automated" });
+
 const compare = (before: readonly Finding[], after: readonly Finding[]) =>
   compareFindings([aCheckResult({ findings: before })], [aCheckResult({ findings: after })]);
 
@@ -35,6 +37,7 @@ describe("compareFindings", () => {
     ["an open one whose resource is gone", [aFinding(), aFinding({ id: "2" })], [aFinding()], ["resolved 2"]],
     ["a PASS whose resource is gone", [aFinding(), aFinding({ id: "2", ...passing })], [aFinding()], ["gone 2"]],
     ["an open one when the list could not be read", [aFinding()], [unread], ["new org", "gone 00p1"]],
+    ["an open one of which the role sees nothing", [aFinding()], [unseen], ["new org", "gone 00p1"]],
   ] as const)("says %s", (_, before, after, expected) => {
     expect(kinds(before, after)).toEqual(expected);
   });
