@@ -1,4 +1,4 @@
-import { getTableColumns, is, SQL, sql } from "drizzle-orm";
+import { getTableColumns, getTableName, is, lte, SQL, sql, type SQLWrapper } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type * as v from "valibot";
 import { columnsOf } from "../../drizzle/audit.ts";
@@ -23,6 +23,34 @@ export async function deleteSome(db: TenantDatabase, table: PgTable, condition: 
       deleted as (delete from ${table} where ctid = any (array(select ctid from found)))
     select 1 from found`);
   return rows.length >= maxDeletedRows;
+}
+
+interface SizedRows<Table> {
+  /** Default: the table itself. A query in its place has its name and its columns. */
+  readonly from?: Table | undefined;
+  readonly where: SQL | undefined;
+  readonly by: SQL;
+  readonly limit: number;
+  readonly size: SQLWrapper;
+  /** The last row is the first with which all of them are larger than this. */
+  readonly maxSize: number;
+}
+
+/** Rows of a list, one beyond the limit; those that an answer has no room for are not read. */
+export async function selectUpTo<Table extends PgTable>(
+  db: TenantDatabase,
+  table: Table,
+  { from = table, where, by, limit, size, maxSize }: SizedRows<Table>,
+): Promise<readonly Table["$inferSelect"][]> {
+  const before = sql`coalesce(sum(${size}) over (order by ${by} rows between unbounded preceding and 1 preceding), 0)`;
+  const listed = db
+    .select({ ...getTableColumns<PgTable>(table), sizeBefore: before.as("size_before") })
+    .from(from as PgTable)
+    .where(where)
+    .orderBy(by)
+    .limit(limit + 1)
+    .as(getTableName(table));
+  return db.select().from(listed).where(lte(listed.sizeBefore, maxSize)).orderBy(by);
 }
 
 /** A field of the API has the name of its column: a new one needs its column and its schema, and no line that copies it. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, lte, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, lte, sql, type SQL } from "drizzle-orm";
 import { observations, organizations, runs } from "../../../drizzle/schema.ts";
 import { audit, columnsOf } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
@@ -8,7 +8,7 @@ import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Access } from "../../auth/membership.ts";
 import { afterCursor, type PageRequest } from "../../http/query.ts";
 import type { RunKind } from "../runs/run.ts";
-import { deleteInBatches, deleteSome } from "../stored_rows.ts";
+import { deleteInBatches, deleteSome, selectUpTo } from "../stored_rows.ts";
 
 /** The organizations of the transaction's tenant, and what was observed of them. */
 
@@ -97,19 +97,16 @@ const maxResults = 64_000;
 
 /** The newest that began before the end of a period, which begins where they are whole. Rejects with `NotFound`. */
 export async function selectObservations(db: TenantDatabase, id: string, { from, to }: Span) {
-  const { organizationId, runId, began, knownFrom, knownTo, results } = observations;
-  const before = sql<number>`coalesce(sum((select count(*) from jsonb_object_keys(${results}))) over (
-    order by ${knownTo} desc rows between unbounded preceding and 1 preceding), 0)::int`;
-  const newest = db
-    .select({ runId, began, knownFrom, knownTo, results, before: before.as("results_before") })
-    .from(observations)
-    .where(and(eq(organizationId, id), lte(knownFrom, new Date(to))))
-    .orderBy(desc(knownTo))
-    .limit(maxObservations)
-    .as("newest");
+  const { organizationId, knownFrom, knownTo, results } = observations;
   const [[organization], rows] = await Promise.all([
     db.select({ orgUrl: organizations.orgUrl }).from(organizations).where(eq(organizations.id, id)),
-    db.select().from(newest).where(lt(newest.before, maxResults)).orderBy(desc(newest.knownTo)),
+    selectUpTo(db, observations, {
+      where: and(eq(organizationId, id), lte(knownFrom, new Date(to))),
+      by: desc(knownTo),
+      limit: maxObservations - 1,
+      size: sql`(select count(*) from jsonb_object_keys(${results}))`,
+      maxSize: maxResults - 1,
+    }),
   ]);
   if (organization === undefined) throw new NotFound("No such organization");
   const count = rows.reduce((sum, row) => sum + Object.keys(row.results).length, 0);

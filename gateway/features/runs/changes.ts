@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, isNotNull, lt, lte, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, isNotNull, lt, sql, type SQL } from "drizzle-orm";
 import { changes, runs } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
@@ -16,7 +16,7 @@ import type { ChannelEvent, PublishedEvent } from "../../streaming/published.ts"
 import { tenantChannel } from "../announce.ts";
 import { observeChanges } from "../organizations/observe.ts";
 import { organizationUpdated } from "../organizations/organization.ts";
-import { emptyRow, insertRows, toFields } from "../stored_rows.ts";
+import { emptyRow, insertRows, selectUpTo, toFields } from "../stored_rows.ts";
 import { monitorStore } from "./store.ts";
 
 export type ChangeRow = typeof changes.$inferSelect;
@@ -127,28 +127,18 @@ export function lastChanges(db: TenantDatabase, condition: SQL | undefined) {
     .as("changes");
 }
 
-/** Sum over the rows before it in the list. A character of the page has three bytes at most. */
-const bytesBefore = (by: SQL) => sql<number>`coalesce(sum(octet_length(concat(${changes.expected}, ${changes.actual},
-  ${changes.toPass}, ${changes.explainedBy}, ${changes.also}))) over (
-  order by ${by} rows between unbounded preceding and 1 preceding), 0)`;
-
-/** Reads little of what a page has no room for. Rejects with `NotFound`. */
+/** Rejects with `NotFound`. */
 async function selectPage(
   db: TenantDatabase,
   monitorId: string,
   rows: typeof changes | ReturnType<typeof lastChanges>,
-  { where, by, limit }: { readonly where: SQL | undefined; readonly by: SQL; readonly limit: number },
+  list: { readonly where: SQL | undefined; readonly by: SQL; readonly limit: number },
 ): Promise<readonly ChangeRow[]> {
-  const listed = db
-    .select({ ...getTableColumns(changes), bytesBefore: bytesBefore(by).as("bytes_before") })
-    // Its alias is the table's name.
-    .from(rows as typeof changes)
-    .where(where)
-    .orderBy(by)
-    .limit(limit + 1)
-    .as("changes");
-  const isNeeded = lte(listed.bytesBefore, 3 * maxPageLength);
-  const found = await db.select().from(listed).where(isNeeded).orderBy(by);
+  const { expected, actual, toPass, explainedBy, also } = changes;
+  const size = sql`octet_length(concat(${expected}, ${actual}, ${toPass}, ${explainedBy}, ${also}))`;
+  // A character of the page has three bytes at most.
+  const maxSize = 3 * maxPageLength;
+  const found = await selectUpTo(db, changes, { ...list, from: rows as typeof changes, size, maxSize });
   return monitorStore.ofRun(db, monitorId, found);
 }
 

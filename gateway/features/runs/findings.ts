@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, lte, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { findings } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
@@ -11,14 +11,10 @@ import { parseBody } from "../../http/body.ts";
 import { afterCursor, maxPageLength, type PageRequest } from "../../http/query.ts";
 import { invalidField } from "../../http/problem.ts";
 import type { PublishedEvent } from "../../streaming/published.ts";
-import { emptyRow, replaceRows, toFields } from "../stored_rows.ts";
+import { emptyRow, replaceRows, selectUpTo, toFields } from "../stored_rows.ts";
 import { scanStore } from "./store.ts";
 
 export type FindingRow = typeof findings.$inferSelect;
-
-/** Sum over the rows before it in the list. */
-const sizeBefore = sql<number>`coalesce(sum(${findings.size}) over (
-  order by ${findings.createdAt}, ${findings.fingerprint} rows between unbounded preceding and 1 preceding), 0)::int`;
 
 /**
  * Stores the findings that are published of a scan that has not ended, each once by its fingerprint: the same one again replaces
@@ -51,26 +47,16 @@ function toRow(tenantId: string, finding: FindingCreated): object {
   return { ...emptyRow(findings), ...finding, ...own };
 }
 
-/** In the order they were stored, one row beyond the page: what a page has no room for is not read. */
+/** In the order they were stored, one row beyond the page. Rejects with `NotFound`. */
 export async function selectFindings(
   db: TenantDatabase,
   scanId: string,
   page: PageRequest,
 ): Promise<readonly FindingRow[]> {
-  const { createdAt, fingerprint } = findings;
-  const after = afterCursor(page, [createdAt, fingerprint], ">");
-  const listed = db
-    .select({ ...getTableColumns(findings), sizeBefore: sizeBefore.as("size_before") })
-    .from(findings)
-    .where(and(eq(findings.scanId, scanId), after))
-    .orderBy(asc(createdAt), asc(fingerprint))
-    .limit(page.limit + 1)
-    .as("listed");
-  const found = await db
-    .select()
-    .from(listed)
-    .where(lte(listed.sizeBefore, maxPageLength))
-    .orderBy(asc(listed.createdAt), asc(listed.fingerprint));
+  const { createdAt, fingerprint, size } = findings;
+  const where = and(eq(findings.scanId, scanId), afterCursor(page, [createdAt, fingerprint], ">"));
+  const by = sql`${createdAt}, ${fingerprint}`;
+  const found = await selectUpTo(db, findings, { where, by, limit: page.limit, size, maxSize: maxPageLength });
   return scanStore.ofRun(db, scanId, found);
 }
 
