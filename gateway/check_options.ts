@@ -5,7 +5,7 @@ import { UsageError } from "../shared/usage_error.ts";
 
 /** Throws `UsageError` that names each option which is unknown, missing or of another type: a typo must not mean the default. */
 export function checkOptions(caller: string, entries: v.ObjectEntries, options: unknown): void {
-  const { issues } = v.safeParse(v.strictObject(entries), options);
+  const { issues } = v.safeParse(v.strictObject(entries), options, { abortPipeEarly: true });
   if (issues === undefined) return;
   const problems = issues.map((issue) => {
     const path = v.getDotPath(issue);
@@ -18,9 +18,12 @@ export function checkOptions(caller: string, entries: v.ObjectEntries, options: 
 
 export const someText = v.pipe(v.string(), v.nonEmpty("expected a text that is not empty"));
 export const optionalText = v.optional(someText);
-export const databaseUrl = v.pipe(
-  v.string(),
-  v.regex(/^postgres(?:ql)?:\/\//i, "expected postgres://user:password@host/database"),
+const urlMessage = "expected postgres://user:password@host/database";
+export const databaseUrl = v.pipe(v.string(), v.regex(/^postgres(?:ql)?:\/\//i, urlMessage));
+/** A user is always named with a host. */
+export const urlWithUser = v.pipe(
+  databaseUrl,
+  v.check((url) => Boolean(URL.parse(url)?.username), urlMessage),
 );
 const path = /^\/$|^(?!\/api\/)(?:\/[\w:.-]+)+$/;
 export const somePath = v.pipe(v.string(), v.regex(path, "expected a path like /jobs or /:id/event-stream"));

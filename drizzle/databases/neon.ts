@@ -23,9 +23,8 @@ export interface NeonOptions extends Pick<DatabaseOptions, "connectTimeoutMs" | 
   readonly keepsConnections?: boolean;
 }
 
-/** Neon: a single query is one HTTP request, and a transaction uses a WebSocket. Throws `TypeError` for a URL that cannot be used. */
+/** Neon: a single query is one HTTP request, and a transaction uses a WebSocket. */
 export function createNeonDatabase(url: string, options: NeonOptions = {}): Database {
-  requireUrl(url);
   configurePackage(options.endpoint);
   const { connectTimeoutMs, statementTimeoutMs } = { ...defaultTimeouts, ...options };
   const pool = new Pool({
@@ -69,11 +68,4 @@ function configurePackage(endpoint: string | undefined): void {
     // Neon takes the password before it asks for one; a server behind another proxy may ask in another way.
     neonConfig.pipelineConnect = false;
   }
-}
-
-/** Throws `TypeError`, which never quotes the URL: it holds a password. */
-function requireUrl(url: string): void {
-  const parsed = URL.parse(url);
-  if (parsed !== null && /^postgres(ql)?:$/.test(parsed.protocol) && parsed.username && parsed.hostname) return;
-  throw new TypeError("Cannot use the database URL: expected postgres://user:password@host/database");
 }

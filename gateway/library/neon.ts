@@ -1,5 +1,5 @@
 import { createNeonDatabase } from "../../drizzle/databases/neon.ts";
-import { checkOptions, databaseUrl, optionalText } from "../check_options.ts";
+import { checkOptions, optionalText, urlWithUser } from "../check_options.ts";
 import type { WorkerDatabaseAdapter } from "../gateway_options.ts";
 
 export interface NeonOptions {
@@ -11,7 +11,7 @@ export interface NeonOptions {
 
 /** Neon's serverless Postgres, over HTTP and WebSockets, on every runtime. */
 export function neon(options: NeonOptions): WorkerDatabaseAdapter {
-  checkOptions("neon", { url: databaseUrl, endpoint: optionalText }, options);
+  checkOptions("neon", { url: urlWithUser, endpoint: optionalText }, options);
   const { url, endpoint } = options;
   return {
     open: () => createNeonDatabase(url, { endpoint, keepsConnections: true }),
