@@ -1,5 +1,5 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { ruleStates, stateOf } from "../../shared/rule_result.ts";
+import { findingStates, ruleStates, stateOf } from "../../shared/rule_result.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import { shorten, toLine } from "../../shared/text.ts";
 import { attestationLine, authorOf, stateLabels, tailoringLine } from "./result_text.ts";
@@ -43,11 +43,12 @@ const columns: Readonly<Record<string, (check: CheckResult, finding: Finding) =>
 
 /** One finding a row, for spreadsheets: formulas in the provider's names stay text. */
 export function renderCsv({ checks }: Report, { states = ruleStates }: RenderOptions): string {
-  const rows = checks.flatMap((check) =>
-    check.findings
-      .filter((finding) => states.includes(stateOf(finding)))
-      .map((finding) => Object.values(columns).map((read) => read(check, finding))),
-  );
+  const rows = checks.flatMap((check) => {
+    const stateIn = findingStates(check);
+    return check.findings
+      .filter((finding) => states.includes(stateIn(finding)))
+      .map((finding) => Object.values(columns).map((read) => read(check, finding)));
+  });
   return toCsv(Object.keys(columns), rows);
 }
 

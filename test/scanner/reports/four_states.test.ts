@@ -42,8 +42,8 @@ describe("--status", () => {
   });
 
   test("csv has only such findings", () => {
-    const lines = render("csv", ["fail"]).trim().split(/\r?\n/);
-    expect(lines).toHaveLength(4 + 1);
+    const lines = render("csv", ["fail", "pass"]).trim().split(/\r?\n/);
+    expect(lines).toHaveLength(4 + 3 + 1);
   });
 
   test.each(["json", "cklb", "sarif", "junit"])("%s stays whole", (name) => {
