@@ -44,7 +44,9 @@ function historyLines(history: History): readonly Line[] {
             `${document}: ${checks.map(vulnIdOf).join(", ")} rested on it from ${timeText(from)} to ${timeText(to)}.`,
         ),
         ...(rules.length === 0 ? [] : ["", ...ruleLines(rules)]),
-        ...(exposures.length === 0 ? [] : ["", "Exposures: from the first known FAIL until a PASS or Not Applicable"]),
+        ...(exposures.length === 0
+          ? []
+          : ["", "Exposures: from the first known FAIL until a PASS (of its automated part, too) or Not Applicable"]),
         ...exposures.map(({ rule, exposure }) => `${ruleText(rule)}: ${exposureText(exposure)}`),
       ];
     }),

@@ -29,7 +29,7 @@ export const exposureSchema = v.object({
   }),
   closed: described(
     v.nullable(v.object({ not_before: time, known_at: time, actor: v.nullable(actorSchema) })),
-    "By PASS or Not Applicable. `not_before`: the end of the last known FAIL. Null: it is open",
+    "By PASS, of the automated part too, or Not Applicable. `not_before`: the end of the last known FAIL. Null: it is open",
   ),
   actor: described(v.nullable(actorSchema), "Who opened it; null: not known"),
   cause: causeSchema,
