@@ -1,4 +1,4 @@
-import type { GatewayCase } from "./harness.ts";
+import type { GatewayCases } from "./harness.ts";
 import { endedAuthorityCases } from "./ended_authority_cases.ts";
 import { asSentCases, httpCases } from "./http_cases.ts";
 import { keepingCases } from "./keeping_cases.ts";
@@ -9,7 +9,7 @@ import { tenantCases } from "./tenant_cases.ts";
 import { addressCases, useCases } from "./use_cases.ts";
 
 /** Cases in which a runtime's I/O takes part: its sockets, its driver of PostgreSQL, its broker, its timers. */
-export const workersContract: readonly GatewayCase[] = [
+export const workersContract: GatewayCases = {
   ...httpCases,
   ...addressCases,
   ...keepingCases,
@@ -17,9 +17,9 @@ export const workersContract: readonly GatewayCase[] = [
   ...streamCases,
   ...endedAuthorityCases,
   ...promiseCases,
-];
+};
 
-export const denoContract: readonly GatewayCase[] = [...workersContract, ...asSentCases];
+export const denoContract: GatewayCases = { ...workersContract, ...asSentCases };
 
 /** Everything that a gateway promises to its clients but who may do what, for which see `gateway/auth/permissions.test.ts`. */
-export const nodeContract: readonly GatewayCase[] = [...denoContract, ...useCases, ...sessionCases];
+export const nodeContract: GatewayCases = { ...denoContract, ...useCases, ...sessionCases };

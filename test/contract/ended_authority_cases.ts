@@ -3,10 +3,9 @@ import {
   call,
   createKey,
   createScan,
-  gatewayCase,
   openStream,
   refused,
-  type GatewayCase,
+  type GatewayCases,
   type GatewayUnderTest,
 } from "./harness.ts";
 import type { TestTenant } from "../support/operator.ts";
@@ -18,9 +17,8 @@ async function signAdmin({ control }: GatewayUnderTest, tenant: TestTenant): Pro
 }
 
 /** Streams whose authority ends while they are open. */
-export const endedAuthorityCases: readonly GatewayCase[] = [
-  gatewayCase(
-    "S4: a token and a key that expire close their streams at that moment, those of stream tokens too, and open none",
+export const endedAuthorityCases: GatewayCases = {
+  "S4: a token and a key that expire close their streams at that moment, those of stream tokens too, and open none":
     async (gateway) => {
       const tenant = await gateway.control.createTenant("Expiry");
       const scan = await createScan(gateway, tenant);
@@ -43,34 +41,32 @@ export const endedAuthorityCases: readonly GatewayCase[] = [
       await refused(await call(gateway, scan.event_stream, { as: key.as }), 401);
       await refused(await call(gateway, scan.event_stream, { as: `Bearer ${token}` }), 401);
     },
-  ),
-  gatewayCase(
-    "S4: what is taken away over REST closes the streams in time; a member who may still read keeps theirs",
-    async (gateway) => {
-      const control = gateway.control;
-      const tenant = await control.createTenant("Taken");
-      const scan = await createScan(gateway, tenant);
-      const root = await signAdmin(gateway, tenant);
-      const sub = "removed@taken.test";
-      for (const each of [sub, "other"]) await control.addUser(tenant.id, each, "admin");
-      const open = (as: string) => openStream(gateway, scan.event_stream, as);
-      const signed = async (of: string) => `Bearer ${await control.sign({ tenant_id: tenant.id, sub: of })}`;
-      const [byRemoved, byDemoted] = [await open(await signed(sub)), await open(await signed("other"))];
-      const path = `/api/v1/members/${encodeURIComponent(sub)}`;
-      const change = async (method: string, path: string, json?: unknown) => {
-        const response = await call(gateway, path, { method, as: root, json });
-        assert.ok(response.ok, `${method} ${path}: ${response.status} ${await response.text()}`);
-      };
-      await change("PATCH", path, { role: "viewer" });
-      await change("DELETE", path);
-      assert.match(await byRemoved.untilEnd(), /: close revoked\n $/);
-      await change("POST", "/api/v1/members", { sub, role: "admin" });
-      await change("PATCH", "/api/v1/members/other", { role: "viewer" });
-      byDemoted.take();
-      // Two rounds of rechecks.
-      await byDemoted.until(/: heartbeat\n(?:[^]*: heartbeat\n){3}/);
-      assert.doesNotMatch(byDemoted.text(), /close/);
-      byDemoted.leave();
-    },
-  ),
-];
+  "S4: what is taken away over REST closes the streams in time; a member who may still read keeps theirs": async (
+    gateway,
+  ) => {
+    const control = gateway.control;
+    const tenant = await control.createTenant("Taken");
+    const scan = await createScan(gateway, tenant);
+    const root = await signAdmin(gateway, tenant);
+    const sub = "removed@taken.test";
+    for (const each of [sub, "other"]) await control.addUser(tenant.id, each, "admin");
+    const open = (as: string) => openStream(gateway, scan.event_stream, as);
+    const signed = async (of: string) => `Bearer ${await control.sign({ tenant_id: tenant.id, sub: of })}`;
+    const [byRemoved, byDemoted] = [await open(await signed(sub)), await open(await signed("other"))];
+    const path = `/api/v1/members/${encodeURIComponent(sub)}`;
+    const change = async (method: string, path: string, json?: unknown) => {
+      const response = await call(gateway, path, { method, as: root, json });
+      assert.ok(response.ok, `${method} ${path}: ${response.status} ${await response.text()}`);
+    };
+    await change("PATCH", path, { role: "viewer" });
+    await change("DELETE", path);
+    assert.match(await byRemoved.untilEnd(), /: close revoked\n $/);
+    await change("POST", "/api/v1/members", { sub, role: "admin" });
+    await change("PATCH", "/api/v1/members/other", { role: "viewer" });
+    byDemoted.take();
+    // Two rounds of rechecks.
+    await byDemoted.until(/: heartbeat\n(?:[^]*: heartbeat\n){3}/);
+    assert.doesNotMatch(byDemoted.text(), /close/);
+    byDemoted.leave();
+  },
+};

@@ -38,14 +38,8 @@ export interface GatewayControl extends TestOperator {
   subscriptionCount(channel: string): Promise<number>;
 }
 
-export interface GatewayCase {
-  readonly name: string;
-  run(gateway: GatewayUnderTest): Promise<void>;
-}
-
-export function gatewayCase(name: string, run: GatewayCase["run"]): GatewayCase {
-  return { name, run };
-}
+/** By what each shows. */
+export type GatewayCases = Readonly<Record<string, (gateway: GatewayUnderTest) => Promise<void>>>;
 
 export const keyOf = ({ apiKey }: Pick<TestTenant, "apiKey">): string => `Api-Key ${apiKey}`;
 

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import assert from "node:assert/strict";
 import { aReport } from "../support/report_builders.ts";
-import { call, createScan, gatewayCase, keyOf, refused, type GatewayCase } from "./harness.ts";
+import { call, createScan, keyOf, refused, type GatewayCases } from "./harness.ts";
 
 /** Reports that are kept. */
-export const keepingCases: readonly GatewayCase[] = [
-  gatewayCase("keeps the report of a scan, gives it back byte for byte, and takes no other", async (gateway) => {
+export const keepingCases: GatewayCases = {
+  "keeps the report of a scan, gives it back byte for byte, and takes no other": async (gateway) => {
     const as = keyOf(gateway.tenant);
     const { id } = await createScan(gateway);
     const path = `/api/v1/scans/${id}/report`;
@@ -36,5 +36,5 @@ export const keepingCases: readonly GatewayCase[] = [
     const stranger = `Api-Key ${gateway.strangerApiKey}`;
     await refused(await call(gateway, path, { as: stranger }), 404);
     await refused(await call(gateway, path, { method: "PUT", as: stranger, json }), 404);
-  }),
-];
+  },
+};

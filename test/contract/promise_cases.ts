@@ -1,12 +1,12 @@
 import { promises } from "../../gateway/library/contract.ts";
-import { createScan, gatewayCase, type GatewayCase, type GatewayUnderTest } from "./harness.ts";
+import { createScan, type GatewayCases, type GatewayUnderTest } from "./harness.ts";
 
 /** Promises that `runContract` tests of anybody's gateway, but S7: these gateways are still needed. */
-export const promiseCases: readonly GatewayCase[] = promises
-  .filter(({ needs }) => needs !== "stop")
-  .map(({ promise, says, run }) =>
-    gatewayCase(`${promise}: ${says}`, async (gateway) => run(await contextOf(gateway))),
-  );
+export const promiseCases: GatewayCases = Object.fromEntries(
+  promises
+    .filter(({ needs }) => needs !== "stop")
+    .map(({ promise, says, run }) => [`${promise}: ${says}`, async (gateway) => run(await contextOf(gateway))]),
+);
 
 /** With tenants of their own: S4 revokes a key. */
 async function contextOf({ url, control }: GatewayUnderTest): Promise<Parameters<(typeof promises)[number]["run"]>[0]> {

@@ -1,13 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  call,
-  createScan,
-  gatewayCase,
-  openStream,
-  refused,
-  type GatewayCase,
-  type GatewayUnderTest,
-} from "./harness.ts";
+import { call, createScan, openStream, refused, type GatewayCases, type GatewayUnderTest } from "./harness.ts";
 import type { Session } from "../../gateway/http/session_schema.ts";
 import type { TestTenant } from "../support/operator.ts";
 
@@ -41,8 +33,8 @@ async function openTwo(gateway: GatewayUnderTest) {
 const naming = ({ id }: Pick<TestTenant, "id">) => ({ "x-tenant-id": id });
 
 /** The session of a caller, and a person with several tenants. */
-export const sessionCases: readonly GatewayCase[] = [
-  gatewayCase("a token for several tenants names one with each request, or is told so with 400", async (gateway) => {
+export const sessionCases: GatewayCases = {
+  "a token for several tenants names one with each request, or is told so with 400": async (gateway) => {
     const { first, second, as } = await openTwo(gateway);
     const scan = await createScan(gateway, first);
     for (const path of ["/api/v1/scans", scan.event_stream, tenantStream]) {
@@ -57,51 +49,47 @@ export const sessionCases: readonly GatewayCase[] = [
     // Two headers are joined by the runtime, and name no tenant.
     const both = { "x-tenant-id": `${first.id}, ${second.id}` };
     await refused(await call(gateway, "/api/v1/scans", { as, headers: both }), 403);
-  }),
-  gatewayCase(
-    "the session of a token for several tenants lists the ones that the person is a member of",
-    async (gateway) => {
-      const { first, second } = await openTwo(gateway);
-      const { sign } = gateway.control;
-      const claims = { tenant_id: [first.id, nowhere, second.id], sub: first.sub, name: "Ann" };
-      const as = `Bearer ${await sign(claims)}`;
-      const open = await readSession(gateway, as);
-      assert.deepEqual([open.tenant, open.name], [null, "Ann"]);
-      assert.deepEqual(
-        open.tenants.map(({ id, name }) => [id, name]),
-        [
-          [first.id, "Twin"],
-          [second.id, "Twin"],
-        ],
-      );
-      assert.equal((await readSession(gateway, as, naming(second))).tenant?.id, second.id);
-      await refused(await call(gateway, session, { as, headers: { "x-tenant-id": nowhere } }), 403);
-      const stranger = `Bearer ${await sign({ ...claims, sub: "stranger@example.com" })}`;
-      await refused(await call(gateway, session, { as: stranger }), 403);
-      const headers = naming(first);
-      await refused(await call(gateway, "/api/v1/scans", { as: stranger, headers }), 403);
-    },
-  ),
-  gatewayCase(
-    "a stream of a chosen tenant carries nothing of the person's others, also when a stream token opened it",
-    async (gateway) => {
-      const { first, second, as } = await openTwo(gateway);
-      const issued = await call(gateway, "/api/v1/stream-tokens", {
-        as,
-        json: { event_stream: tenantStream },
-        headers: naming(second),
-      });
-      assert.equal(issued.status, 200);
-      const { access_token: token } = (await issued.json()) as { readonly access_token: string };
-      const byHeader = await openStream(gateway, tenantStream, as, naming(first));
-      const byToken = await openStream(gateway, `${tenantStream}?access_token=${token}`, null);
-      const [mine, other] = [await createScan(gateway, first), await createScan(gateway, second)];
-      await byHeader.until(mine.id);
-      await byToken.until(other.id);
-      assert.ok(!byHeader.text().includes(other.id));
-      assert.ok(!byToken.text().includes(mine.id));
-      byHeader.leave();
-      byToken.leave();
-    },
-  ),
-];
+  },
+  "the session of a token for several tenants lists the ones that the person is a member of": async (gateway) => {
+    const { first, second } = await openTwo(gateway);
+    const { sign } = gateway.control;
+    const claims = { tenant_id: [first.id, nowhere, second.id], sub: first.sub, name: "Ann" };
+    const as = `Bearer ${await sign(claims)}`;
+    const open = await readSession(gateway, as);
+    assert.deepEqual([open.tenant, open.name], [null, "Ann"]);
+    assert.deepEqual(
+      open.tenants.map(({ id, name }) => [id, name]),
+      [
+        [first.id, "Twin"],
+        [second.id, "Twin"],
+      ],
+    );
+    assert.equal((await readSession(gateway, as, naming(second))).tenant?.id, second.id);
+    await refused(await call(gateway, session, { as, headers: { "x-tenant-id": nowhere } }), 403);
+    const stranger = `Bearer ${await sign({ ...claims, sub: "stranger@example.com" })}`;
+    await refused(await call(gateway, session, { as: stranger }), 403);
+    const headers = naming(first);
+    await refused(await call(gateway, "/api/v1/scans", { as: stranger, headers }), 403);
+  },
+  "a stream of a chosen tenant carries nothing of the person's others, also when a stream token opened it": async (
+    gateway,
+  ) => {
+    const { first, second, as } = await openTwo(gateway);
+    const issued = await call(gateway, "/api/v1/stream-tokens", {
+      as,
+      json: { event_stream: tenantStream },
+      headers: naming(second),
+    });
+    assert.equal(issued.status, 200);
+    const { access_token: token } = (await issued.json()) as { readonly access_token: string };
+    const byHeader = await openStream(gateway, tenantStream, as, naming(first));
+    const byToken = await openStream(gateway, `${tenantStream}?access_token=${token}`, null);
+    const [mine, other] = [await createScan(gateway, first), await createScan(gateway, second)];
+    await byHeader.until(mine.id);
+    await byToken.until(other.id);
+    assert.ok(!byHeader.text().includes(other.id));
+    assert.ok(!byToken.text().includes(mine.id));
+    byHeader.leave();
+    byToken.leave();
+  },
+};

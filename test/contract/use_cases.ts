@@ -1,13 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  call,
-  createScan,
-  gatewayCase,
-  refused,
-  type CallOptions,
-  type GatewayCase,
-  type GatewayUnderTest,
-} from "./harness.ts";
+import { call, createScan, refused, type CallOptions, type GatewayCases, type GatewayUnderTest } from "./harness.ts";
 
 /** Status of the answer, and what a refusal has to name: what was wrong, and what would be right. */
 type Answer = readonly [status: Parameters<typeof refused>[1] | 200 | 202, ...named: readonly string[]];
@@ -147,17 +139,17 @@ const events: readonly (readonly [event: object | string, ...Answer])[] = [
 ];
 
 /** Careless and hostile uses of addresses, which each runtime reads in its own way. */
-export const addressCases: readonly GatewayCase[] = [
+export const addressCases: GatewayCases = Object.fromEntries([
   ...queries.map(([query, as, ...answer]) =>
     toCase(`?${query} with ${as}`, [`${streamPath}?${query}`, as === null ? {} : { as }], answer),
   ),
   ...channels.map(([channel, ...answer]) =>
     toCase(channel, publishing(channel, { type: "scan.progress", data: {} }), answer),
   ),
-];
+]);
 
 /** The other careless and hostile uses, each with the answer that a careful user expects. */
-export const useCases: readonly GatewayCase[] = [
+export const useCases: GatewayCases = Object.fromEntries([
   ...headers.flatMap(([as, ...answer]) =>
     ["/api/v1/scans", streamPath].map((path) => toCase(`"${as}" for ${path}`, [path, { as }], answer)),
   ),
@@ -167,7 +159,7 @@ export const useCases: readonly GatewayCase[] = [
   ...events.map(([event, ...answer]) =>
     toCase(JSON.stringify(event), publishing("job:{tenant}:{scan}", event), answer),
   ),
-];
+]);
 
 type Request = readonly [path: string, options: CallOptions];
 
@@ -177,8 +169,8 @@ function publishing(channel: string, event: object | string): Request {
   return [`/api/v1/channels/${channel}/events`, { ...producer, body, headers }];
 }
 
-function toCase(name: string, [path, options]: Request, [status, ...named]: Answer): GatewayCase {
-  return gatewayCase(`answers ${status} to ${name}`, async (gateway) => {
+function toCase(name: string, [path, options]: Request, [status, ...named]: Answer): [string, GatewayCases[string]] {
+  const run: GatewayCases[string] = async (gateway) => {
     const values = await valuesOf(gateway);
     const fill = (text: string) =>
       text
@@ -193,7 +185,8 @@ function toCase(name: string, [path, options]: Request, [status, ...named]: Answ
     const detail = await refused(response, status, [values["key"] ?? "", values["token"] ?? ""]);
     for (const word of named) assert.ok(detail.includes(fill(word)), `the refusal names ${fill(word)}: ${detail}`);
     return undefined;
-  });
+  };
+  return [`answers ${status} to ${name}`, run];
 }
 
 type Values = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { channelKeys } from "../../shared/brokers/channel_key.ts";
-import { call, createScan, keyOf, openStream, type GatewayCase } from "../contract/harness.ts";
+import { call, createScan, keyOf, openStream, type GatewayCases } from "../contract/harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { startDenoGateway, startNodeGateway, startWranglerDev, type ServerProcess } from "../support/server_process.ts";
 
@@ -65,9 +65,9 @@ function startOn(runtime: Runtime, backends: EdgeBackends, bounds: Variables): P
 }
 
 /** Defines a test for each case, and one for the log that they left. */
-export function describeGateway(name: string, cases: readonly GatewayCase[], gateway: EdgeGateway): void {
+export function describeGateway(name: string, cases: GatewayCases, gateway: EdgeGateway): void {
   describe(name, () => {
-    for (const one of cases) test.concurrent(one.name, () => one.run(gateway));
+    for (const [name, run] of Object.entries(cases)) test.concurrent(name, () => run(gateway));
   });
 
   test("S9: no secret reached the log, and nothing failed unseen", () => {
