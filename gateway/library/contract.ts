@@ -46,50 +46,26 @@ export interface ContractTest {
 
 /** Defines a test for each promise. They run one after the other: S4 revokes the other key, and S7 stops the gateway. */
 export function runContract({ test, ...options }: ContractOptions): void {
-  for (const { promise, says, needs, run } of promises) {
-    if (needs === undefined || options[needs] !== undefined) test(`${promise}: ${says}`, () => run(options));
-    else test.skip(`${promise}: ${says} (skipped: no ${needs} was given)`, () => run(options));
+  for (const [name, run, needs] of promises) {
+    if (needs === undefined || options[needs] !== undefined) test(name, () => run(options));
+    else test.skip(`${name} (skipped: no ${needs} was given)`, () => run(options));
   }
 }
 
 type Context = Omit<ContractOptions, "test">;
-
-export interface ContractPromise {
-  readonly promise: string;
-  readonly says: string;
-  readonly needs?: "revoke" | "stop";
-  readonly run: (context: Context) => Promise<void>;
-}
+type ContractPromise = readonly [name: string, run: (context: Context) => Promise<void>, needs?: "revoke" | "stop"];
 
 /** The promises, in the order in which they are kept; docs/reliability.md explains each. */
 export const promises: readonly ContractPromise[] = [
-  {
-    promise: "S1",
-    says: "what is published once a stream is open reaches it, in order, each event whole",
-    run: inOrder,
-  },
-  {
-    promise: "S2",
-    says: "a reader that falls behind misses nothing before its stream is closed",
-    run: gaplessOrClosed,
-  },
-  { promise: "S3", says: "nobody else reads a tenant's stream or publishes on its channels", run: twoGates },
-  { promise: "S5", says: "an idle stream has a heartbeat", run: heartbeat },
-  { promise: "S6", says: "an event, a batch and a body over their limits are refused", run: bounded },
-  { promise: "S8", says: "no line break enters the stream through a type or a payload", run: noInjection },
-  { promise: "S9", says: "a refusal repeats no credential", run: noSecrets },
-  {
-    promise: "S4",
-    says: "a stream closes within 30 s after its key is revoked, and others stay",
-    needs: "revoke",
-    run: revoked,
-  },
-  {
-    promise: "S7",
-    says: "a stop tells each stream when to come back, and closes it",
-    needs: "stop",
-    run: drained,
-  },
+  ["S1: what is published once a stream is open reaches it, in order, each event whole", inOrder],
+  ["S2: a reader that falls behind misses nothing before its stream is closed", gaplessOrClosed],
+  ["S3: nobody else reads a tenant's stream or publishes on its channels", twoGates],
+  ["S5: an idle stream has a heartbeat", heartbeat],
+  ["S6: an event, a batch and a body over their limits are refused", bounded],
+  ["S8: no line break enters the stream through a type or a payload", noInjection],
+  ["S9: a refusal repeats no credential", noSecrets],
+  ["S4: a stream closes within 30 s after its key is revoked, and others stay", revoked, "revoke"],
+  ["S7: a stop tells each stream when to come back, and closes it", drained, "stop"],
 ];
 
 async function inOrder(context: Context): Promise<void> {

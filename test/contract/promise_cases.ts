@@ -4,12 +4,12 @@ import { createScan, type GatewayCases, type GatewayUnderTest } from "./harness.
 /** Promises that `runContract` tests of anybody's gateway, but S7: these gateways are still needed. */
 export const promiseCases: GatewayCases = Object.fromEntries(
   promises
-    .filter(({ needs }) => needs !== "stop")
-    .map(({ promise, says, run }) => [`${promise}: ${says}`, async (gateway) => run(await contextOf(gateway))]),
+    .filter(([, , needs]) => needs !== "stop")
+    .map(([name, run]) => [name, async (gateway) => run(await contextOf(gateway))]),
 );
 
 /** With tenants of their own: S4 revokes a key. */
-async function contextOf({ url, control }: GatewayUnderTest): Promise<Parameters<(typeof promises)[number]["run"]>[0]> {
+async function contextOf({ url, control }: GatewayUnderTest): Promise<Parameters<(typeof promises)[number][1]>[0]> {
   const [own, other] = [await control.createTenant("Own"), await control.createTenant("Other")];
   return {
     gateway: {
