@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { findingEntries, manualReasonSchema, ownDecisionEntries, severitySchema, statusSchema } from "./finding.ts";
-import { described, exactOptionalEntries, instant, text, time, uuid, type Output } from "./primitives.ts";
+import { described, exactOptionalEntries, instant, oneOf, text, time, uuid, type Output } from "./primitives.ts";
 
 /** A verdict that moved, `scanstream.change/1`: a line of `follow`, and what the gateway lists. */
 
@@ -8,10 +8,7 @@ import { described, exactOptionalEntries, instant, text, time, uuid, type Output
  * `log`: seen after an event of the log. `start`: the first state of a monitor. `reconciliation`: found by a full scan, and by no event of the log. `decision`: the verdict
  * is the same, and a waiver or an attestation of it began or ended. `org_policy`: the organization's document is another one, or begins or ends.
  */
-export const changeCauseSchema = v.picklist(
-  ["log", "reconciliation", "start", "decision", "org_policy"],
-  "expected log, reconciliation, start, decision or org_policy",
-);
+export const changeCauseSchema = oneOf("log", "reconciliation", "start", "decision", "org_policy");
 
 /** Field of a change, also as an event. */
 export const notBeforeSchema = described(

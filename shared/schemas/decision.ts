@@ -1,18 +1,15 @@
 import * as v from "valibot";
 import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../decisions/expiry.ts";
 import { maxPatternLength } from "../decisions/decision_finder.ts";
-import { described, maxTimeMs, text, time, uuid, type Output } from "./primitives.ts";
+import { described, maxTimeMs, oneOf, text, time, uuid, type Output } from "./primitives.ts";
 import { actorKindSchema } from "./team.ts";
 import { webAddress } from "./web_address.ts";
 
 /** Decisions of people about findings, kept at the gateway: the same as in the file of `--decisions`. */
 
-const decisionKindSchema = v.picklist(["waiver", "attestation"], "expected waiver or attestation");
+const decisionKindSchema = oneOf("waiver", "attestation");
 
-export const attestedStatusSchema = v.picklist(
-  ["PASS", "FAIL", "NOT_APPLICABLE"],
-  "expected PASS, FAIL or NOT_APPLICABLE",
-);
+export const attestedStatusSchema = oneOf("PASS", "FAIL", "NOT_APPLICABLE");
 
 const maxReasonLength = 2000;
 

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { decisionSchema, decisionEnd } from "./decision.ts";
 import { mapNotes } from "./finding_notes.ts";
-import { described, text, time, type Output } from "./primitives.ts";
+import { described, oneOf, text, time, type Output } from "./primitives.ts";
 
-export const statusSchema = v.picklist(["PASS", "FAIL", "MANUAL"], "expected PASS, FAIL or MANUAL");
-export const severitySchema = v.picklist(["high", "medium", "low"], "expected high, medium or low");
+export const statusSchema = oneOf("PASS", "FAIL", "MANUAL");
+export const severitySchema = oneOf("high", "medium", "low");
 
 /** Why evidence could not be obtained; becomes the reason of every MANUAL that rests on it. */
 export const missingReasons = [

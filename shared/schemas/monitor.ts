@@ -7,6 +7,7 @@ import {
   exactOptionalEntries,
   instant,
   integer,
+  oneOf,
   text,
   time,
   uuid,
@@ -15,9 +16,9 @@ import {
 import { registrationEntries, runEntries, statusCountsEntries } from "./scan.ts";
 import { webAddress } from "./web_address.ts";
 
-const storedStatusSchema = v.picklist(["running", "stopped", "ended"], "expected running, stopped or ended");
+const storedStatusSchema = oneOf("running", "stopped", "ended");
 const logStatusSchema = described(
-  v.picklist(["reading", "unreadable", "unknown"], "expected reading, unreadable or unknown"),
+  oneOf("reading", "unreadable", "unknown"),
   "`unreadable`: the verdicts rest on full scans alone",
 );
 const lagSeconds = v.message(

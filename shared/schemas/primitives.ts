@@ -29,6 +29,12 @@ export function described<const Schema extends v.GenericSchema>(schema: Schema, 
   return v.pipe(schema, v.description(text));
 }
 
+/** The message names all of them. */
+/* @__NO_SIDE_EFFECTS__ */
+export function oneOf<const Words extends readonly string[]>(...words: Words) {
+  return v.picklist(words, `expected ${words.join(", ").replace(/, (?=[^,]*$)/, " or ")}`);
+}
+
 const instantMessage = "expected a time like 2026-11-22T09:30:00.000Z";
 /** As `time`, from a client: one that is on the calendar, and that Postgres can store. */
 export const instant = v.pipe(

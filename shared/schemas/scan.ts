@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { findingEntries, statusSchema } from "./finding.ts";
-import { count, described, exactOptionalEntries, text, time, uuid, type Output } from "./primitives.ts";
+import { count, described, exactOptionalEntries, oneOf, text, time, uuid, type Output } from "./primitives.ts";
 import { webAddress } from "./web_address.ts";
 
 /** How a scan ends; after that nothing changes it. `expired` is the gateway's own: its producer went silent. */
@@ -52,10 +52,7 @@ export const newScanSchema = v.strictObject({
 });
 
 /** Nothing goes back to `pending`. */
-const updatedStatus = v.picklist(
-  ["running", "completed", "cancelled", "failed"],
-  "expected running, completed, cancelled or failed",
-);
+const updatedStatus = oneOf("running", "completed", "cancelled", "failed");
 
 export const scanUpdateSchema = v.strictObject(
   exactOptionalEntries({ status: updatedStatus, checks_done: count, checks_total: count, ...statusCountsEntries }),
