@@ -1,16 +1,21 @@
-/** Every way in which the platform refuses or fails that a caller branches on. */
-export type ErrorCode =
-  | "not_authenticated"
-  | "permission_denied"
-  | "not_found"
-  | "conflict"
-  | "malformed"
-  | "invalid"
-  | "method_not_allowed"
-  | "unsupported_media_type"
-  | "too_large"
-  | "too_many"
-  | "unavailable";
+/** Every way in which the platform refuses or fails, as HTTP has it. */
+export const problemKinds = {
+  malformed: { status: 400, title: "Malformed request" },
+  not_authenticated: { status: 401, title: "Not authenticated" },
+  permission_denied: { status: 403, title: "Not permitted" },
+  not_found: { status: 404, title: "Not found" },
+  method_not_allowed: { status: 405, title: "Method not allowed" },
+  conflict: { status: 409, title: "Conflict" },
+  too_large: { status: 413, title: "Too large" },
+  unsupported_media_type: { status: 415, title: "Unsupported media type" },
+  invalid: { status: 422, title: "Invalid" },
+  too_many: { status: 429, title: "Too many" },
+  internal: { status: 500, title: "Internal error" },
+  unavailable: { status: 503, title: "Unavailable" },
+} as const;
+
+/** Those that a caller branches on; the others are bugs. */
+export type ErrorCode = Exclude<keyof typeof problemKinds, "internal">;
 
 export type LoginProblem =
   | "expired"

@@ -4,8 +4,7 @@ export function errorCode(error: unknown): string | null {
 }
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  const code = errorCode(error);
-  return code !== null && codes.includes(code);
+  return codes.includes(errorCode(error) ?? "");
 }
 
 /** Why a file could not be read, in words for a person; null when the error is not one of the system's. */

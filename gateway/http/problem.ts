@@ -1,22 +1,7 @@
 import * as v from "valibot";
-import { AppError, type ErrorCode } from "../../shared/app_error.ts";
+import { AppError, problemKinds } from "../../shared/app_error.ts";
 import { described, type Output } from "../../shared/schemas/primitives.ts";
 import { FeatureError } from "../streaming/event_stream_definition.ts";
-
-export const problemKinds = {
-  malformed: { status: 400, title: "Malformed request" },
-  not_authenticated: { status: 401, title: "Not authenticated" },
-  permission_denied: { status: 403, title: "Not permitted" },
-  not_found: { status: 404, title: "Not found" },
-  method_not_allowed: { status: 405, title: "Method not allowed" },
-  conflict: { status: 409, title: "Conflict" },
-  too_large: { status: 413, title: "Too large" },
-  unsupported_media_type: { status: 415, title: "Unsupported media type" },
-  invalid: { status: 422, title: "Invalid" },
-  too_many: { status: 429, title: "Too many" },
-  internal: { status: 500, title: "Internal error" },
-  unavailable: { status: 503, title: "Unavailable" },
-} as const satisfies Readonly<Record<ErrorCode | "internal", { readonly status: number; readonly title: string }>>;
 
 /** A problem document, https://www.rfc-editor.org/rfc/rfc9457 */
 export const problemSchema = v.object({

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { pause } from "../../shared/abortable.ts";
+import { problemKinds, type ErrorCode } from "../../shared/app_error.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 
 /** A client for the cases of a contract: it knows an address and credentials, and nothing of the gateway behind them. */
@@ -36,24 +37,10 @@ export async function call({ url }: GatewayAddress, path: string, options: CallO
   });
 }
 
-const refusalCodes = {
-  400: "malformed",
-  401: "not_authenticated",
-  403: "permission_denied",
-  404: "not_found",
-  405: "method_not_allowed",
-  409: "conflict",
-  413: "too_large",
-  415: "unsupported_media_type",
-  422: "invalid",
-  429: "too_many",
-  503: "unavailable",
-} as const;
-
 /** Checks status, code and form of a refusal, and that it shows nothing of what was sent. Returns its detail. */
 export async function refused(
   response: Response,
-  status: keyof typeof refusalCodes,
+  status: (typeof problemKinds)[ErrorCode]["status"],
   secrets: readonly string[] = [],
 ): Promise<string> {
   // A stream that was opened instead would be read indefinitely.
@@ -64,7 +51,7 @@ export async function refused(
   assert.match(response.headers.get("content-type") ?? "", /^application\/problem\+json/);
   const problem = JSON.parse(text) as Record<string, unknown>;
   assert.equal(problem["status"], status);
-  assert.equal(problem["code"], refusalCodes[status]);
+  assert.equal(problemKinds[problem["code"] as ErrorCode]?.status, status);
   for (const field of ["type", "title", "detail"]) assert.equal(typeof problem[field], "string", field);
   for (const secret of secrets) assert.ok(!text.includes(secret), "a refusal shows a secret");
   if (status === 401) {

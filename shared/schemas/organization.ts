@@ -5,10 +5,8 @@ import { monitorSchema } from "./monitor.ts";
 import { count, described, nextCursor, time, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
 
-/** An Okta org as its tenant sees it: what scans and monitors found last, and what is open. */
-
-/** Counts are of rules, each by what was known last, however long ago that is. */
-const flatEntries = {
+/** An Okta org as its tenant sees it. Counts are of rules, each by what was known last, however long ago that is. */
+export const organizationSchema = v.object({
   id: uuid(),
   org_url: described(v.string(), "The origin of the org's address, in lower case"),
   name: described(v.string(), "The host of the address, with its port where it has one"),
@@ -22,9 +20,7 @@ const flatEntries = {
   last_scan_at: described(v.nullable(time), "When the last completed scan ended; null: there was none"),
   monitor_id: described(v.nullable(uuid()), "Among several the one that runs, and of those the newest"),
   monitor_status: v.nullable(monitorSchema.entries.status),
-};
-
-export const organizationSchema = v.object(flatEntries);
+});
 
 const ruleResultSchema = v.object({
   check: v.string(),
@@ -36,7 +32,7 @@ const ruleResultSchema = v.object({
 });
 
 export const organizationDetailsSchema = v.object({
-  ...flatEntries,
+  ...organizationSchema.entries,
   results: described(v.array(ruleResultSchema), "The results that the counts are of, one for each rule"),
 });
 
@@ -51,7 +47,7 @@ export const organizationExposureSchema = v.object({
 export const organizationHistorySchema = v.object({ ...historySchema.entries, next_cursor: nextCursor });
 
 /** As events carry it. */
-const organizationResourceSchema = v.object({ organization_id: uuid(), ...flatEntries });
+const organizationResourceSchema = v.object({ organization_id: uuid(), ...organizationSchema.entries });
 
 export const organizationEventSchemas = {
   "organization.snapshot": organizationResourceSchema,
