@@ -35,11 +35,12 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
 
   const admin = program.command("admin").description("tenants, users, API keys, audit trail, tokens");
   addExamples(admin, "scanstream admin tenant list");
+  const names = Object.keys(adminCommands) as readonly AdminOperation[]; // `keys` forgets that the names are closed.
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
-    const commands = adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`));
-    for (const command of commands.slice(0, 1)) addExamples(parent, adminExample(command));
-    for (const command of commands) addAdminCommand(parent, run, command);
+    const operations = names.filter((operation) => operation.startsWith(`${group}.`));
+    for (const operation of operations.slice(0, 1)) addExamples(parent, adminExample(operation));
+    for (const operation of operations) addAdminCommand(parent, run, operation);
     if (group === "tenant") addExportCommand(parent, run);
   }
 }
@@ -59,7 +60,6 @@ function addExportCommand(tenant: Command, run: RunCommand): void {
 }
 
 interface AdminCommand {
-  readonly operation: AdminOperation;
   readonly description: string;
   /** `--flag <value>` or, as a positional argument, `<value>`; each required unless `isOptional`. */
   readonly inputs: readonly (readonly [usage: string, description: string, isOptional?: "optional"])[];
@@ -79,41 +79,35 @@ const tenantInput = ["--tenant <id>", "the tenant's id, as `admin tenant list` s
 const subInput = ["--sub <sub>", "the `sub` claim of the user's JWTs"] as const;
 const tenantExample = "--tenant 8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11";
 
-const adminCommands: readonly AdminCommand[] = [
-  {
-    operation: "tenant.create",
+const adminCommands: Readonly<Record<AdminOperation, AdminCommand>> = {
+  "tenant.create": {
     description: "create a tenant",
     inputs: [["--name <name>", "name of the tenant"]],
     example: '--name "Acme Inc."',
   },
-  {
-    operation: "tenant.rename",
+  "tenant.rename": {
     description: "rename a tenant",
     inputs: [tenantInput, ["--name <name>", "new name of the tenant"]],
     example: `${tenantExample} --name "Acme Ltd."`,
   },
-  { operation: "tenant.list", description: "list every tenant", inputs: [], example: "--format json" },
-  {
-    operation: "tenant.delete",
+  "tenant.list": { description: "list every tenant", inputs: [], example: "--format json" },
+  "tenant.delete": {
     description: "delete a tenant and all its data; its streams close within 30 seconds",
     inputs: [tenantInput, ["--confirm <name>", "the tenant's name, as confirmation"]],
     example: `${tenantExample} --confirm "Acme Inc."`,
   },
-  {
-    operation: "user.create",
+  "user.create": {
     description: "make a JWT subject a member, or change the role of a member",
     inputs: [tenantInput, subInput, ["--role <role>", "viewer, operator or admin (default: operator)", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --role viewer`,
   },
-  { operation: "user.list", description: "list a tenant's members", inputs: [tenantInput], example: tenantExample },
-  {
-    operation: "user.remove",
+  "user.list": { description: "list a tenant's members", inputs: [tenantInput], example: tenantExample },
+  "user.remove": {
     description: "remove a member; the member's streams close within 30 seconds",
     inputs: [tenantInput, subInput],
     example: `${tenantExample} --sub ann@acme.example`,
   },
-  {
-    operation: "api-key.create",
+  "api-key.create": {
     description: "create a key; it is shown only once",
     inputs: [
       tenantInput,
@@ -123,37 +117,34 @@ const adminCommands: readonly AdminCommand[] = [
     ],
     example: `${tenantExample} --name "nightly scan" --scopes publish --expires-at 2027-01-31T00:00:00Z`,
   },
-  { operation: "api-key.list", description: "list a tenant's keys", inputs: [tenantInput], example: tenantExample },
-  {
-    operation: "api-key.revoke",
+  "api-key.list": { description: "list a tenant's keys", inputs: [tenantInput], example: tenantExample },
+  "api-key.revoke": {
     description: "revoke a key; its streams close within 30 seconds",
     inputs: [["<id>", "the key's id, as `admin api-key list` shows it"]],
     example: "5d0c5f7e-6f0b-4d5b-8f43-2a7f6f0f5a90",
   },
-  {
-    operation: "audit.list",
+  "audit.list": {
     description: "list the audit trail of a tenant, newest first",
     inputs: [tenantInput, ["--limit <n>", "maximum number of entries (default: 50)", "optional"]],
     example: `${tenantExample} --limit 200`,
   },
-  {
-    operation: "token.create",
+  "token.create": {
     description: "create a JWT with the development key; only while AUTH_JWKS and AUTH_JWKS_URL are unset",
     inputs: [tenantInput, subInput, ["--ttl <seconds>", "lifetime (default: 3600)", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --ttl 900`,
   },
-];
+};
 
-function addAdminCommand(parent: Command, run: RunCommand, definition: AdminCommand): void {
-  const { operation, inputs } = definition;
+function addAdminCommand(parent: Command, run: RunCommand, operation: AdminOperation): void {
+  const definition = adminCommands[operation];
   const [, name = ""] = operation.split(".");
   const command = parent.command(name).description(definition.description);
-  for (const [usage, description, isOptional] of inputs) {
+  for (const [usage, description, isOptional] of definition.inputs) {
     if (usage.startsWith("<")) command.argument(usage, description);
     else command.addOption(new Option(usage, description).makeOptionMandatory(isOptional === undefined));
   }
   command.addOption(new Option("--format <format>", "text or json").choices(formats).default("text"));
-  addExamples(command, adminExample(definition));
+  addExamples(command, adminExample(operation));
   command.action((...values: readonly unknown[]) =>
     run(async (io) => {
       const { format, ...flags } = command.opts<AdminFlags>();
@@ -166,8 +157,8 @@ function addAdminCommand(parent: Command, run: RunCommand, definition: AdminComm
   );
 }
 
-function adminExample({ operation, example }: AdminCommand): string {
-  return `scanstream admin ${operation.replace(".", " ")} ${example}`;
+function adminExample(operation: AdminOperation): string {
+  return `scanstream admin ${operation.replace(".", " ")} ${adminCommands[operation].example}`;
 }
 
 /** Longer than every token. */
