@@ -1,19 +1,11 @@
+import type { ControlResult } from "../../shared/report.ts";
 import type { StigRule } from "./catalog.ts";
 import nist from "./nist_800_53_r5.json" with { type: "json" };
 
-export type ControlBaseline = "low" | "moderate" | "high";
-export const controlBaselines: readonly ControlBaseline[] = ["low", "moderate", "high"];
+export const controlBaselines = ["low", "moderate", "high"] as const;
 
-/** A control of NIST SP 800-53 rev. 5 that a rule of the STIG names. */
-export interface Control {
-  /** As in OSCAL's catalog: `ac-2.3`. */
-  readonly id: string;
-  /** As people write it: `AC-2(3)`. */
-  readonly label: string;
-  readonly title: string;
-  /** The baselines of SP 800-53B that select it; none for a control that an organization adds itself. */
-  readonly baselines: readonly ControlBaseline[];
-}
+/** A control of NIST SP 800-53 rev. 5 that a rule of the STIG names; one that an organization adds itself is in no baseline. */
+type Control = Pick<ControlResult, "id" | "label" | "title" | "baselines">;
 
 interface NistControl {
   readonly title: string;

@@ -20,8 +20,11 @@ export async function reportCommand(flags: Flags, io: CommandIo, source?: string
   if (source !== undefined) refuseFresh(flags, `${JSON.stringify(source)} names a run`);
   if (flags["latest"] === true) refuseFresh(flags, "--latest names a scan at the gateway");
   if (flags["latest"] === true || (source !== undefined && isUuid(source))) return reportOfGateway(source, flags, io);
-  const opened = source === undefined ? await openSource("report", flags, io) : await openNamed(source, flags, io);
-  if ("schema" in opened) return writeStored(opened, flags, io);
+  // Opened once, as stdin can be: a report, or the evidence in a file or in the folder of a run.
+  const named = source === undefined ? null : await readNamed(source, "the run, file or scan id");
+  if (named !== null && "schema" in named) return writeStored(named, flags, io);
+  const opened =
+    named === null ? await openSource("report", flags, io) : await sourceOf(named, { command: "report", flags, io });
   if (flags["sign"] !== undefined) return writeForAssessor(opened, flags, io);
   const { report, run } = await reportOn(opened, io);
   return write(report, run);
@@ -38,12 +41,6 @@ async function writeForAssessor(source: Source, flags: Flags, io: CommandIo): Pr
   const place = { ...output, file: evidenceFile };
   const isWritten = await writeNamedFile(place, source.text, { io, isQuiet: settings.quiet });
   return isWritten ? write(report, { ...run, evidenceFile }) : exitCodes.usage;
-}
-
-/** Opens the report in a file, or the evidence in a file or in the folder of a run; it is read once, as stdin can be. */
-async function openNamed(source: string, flags: Flags, io: CommandIo): Promise<Report | Source> {
-  const opened = await readNamed(source, "the run, file or scan id");
-  return "schema" in opened ? opened : sourceOf(opened, { command: "report", flags, io });
 }
 
 async function reportOfGateway(scanId: string | undefined, flags: Flags, io: CommandIo): Promise<number> {

@@ -4,16 +4,10 @@ import { findingStates, isHolding, stateOf } from "../../shared/rule_result.ts";
 import { parseReport } from "../reports/read_report.ts";
 
 /** An earlier report, as far as a comparison needs it. */
-export interface Baseline {
-  readonly scanId: string;
-  readonly orgUrl: string;
-  readonly endedAt: string;
-  /** Keys are made of check and fingerprint. */
-  readonly findings: ReadonlyMap<string, Finding & { readonly check: string; readonly rank: number }>;
-}
+export type Baseline = ReturnType<typeof parseBaseline>;
 
 /** Throws `ContentError` naming what is wrong with the report. */
-export function parseBaseline(content: string): Baseline {
+export function parseBaseline(content: string) {
   const { scan, checks } = parseReport(content);
   const findings = checks.flatMap((result) => {
     const rankOf = ranksOf(result);

@@ -1,3 +1,4 @@
+import type { Report } from "../../shared/report.ts";
 import type { Clock } from "./clock.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
 import { createHttpTransport, type Fetch, type HttpRequest, type ReceivedResponse } from "./http_transport.ts";
@@ -32,15 +33,6 @@ export interface SenderOptions {
   readonly signal: AbortSignal;
   readonly trace?: RequestTrace | undefined;
   readonly fetch?: Fetch | undefined;
-}
-
-/** The report's `scan.requests`. */
-export interface RequestCounters {
-  /** Everything sent, token requests and retries included. */
-  readonly total: number;
-  readonly retried: number;
-  /** Time in which at least one request waited for the provider's rate limit, in milliseconds. */
-  readonly throttled_ms: number;
 }
 
 /** Far above the largest page of the provider, far below what would hurt. */
@@ -110,7 +102,8 @@ export class RequestSender {
     }
   }
 
-  counters(): RequestCounters {
+  /** Everything sent, token requests and retries included, and the time in which at least one request waited for a rate limit. */
+  counters(): Report["scan"]["requests"] {
     const asleepMs = this.#asleep === 0 ? 0 : this.#options.clock.nowMs() - this.#asleepSinceMs;
     return { total: this.#total, retried: this.#retried, throttled_ms: Math.round(this.#throttledMs + asleepMs) };
   }

@@ -64,10 +64,7 @@ export function parseOrgPolicy(text: string): OrgPolicy {
 }
 
 /** The organization's document while an org is followed: another version of it is seen, and so is its end. */
-export interface FollowedOrgPolicy {
-  readonly current: () => OrgPolicy | null;
-  readonly refresh: () => Promise<unknown>;
-}
+export type FollowedOrgPolicy = Awaited<ReturnType<typeof followOrgPolicy>>;
 
 export function followOrgPolicy(source: NamedFile | null, expected: Expected, say: (text: string) => void) {
   return followFile(
