@@ -9,7 +9,7 @@ import { ownLimits, withOwnLimits } from "./own_limits.ts";
 import { notesOf } from "../shared/schemas/finding_notes.ts";
 import { toLine } from "../shared/text.ts";
 import type { CheckResult, Finding, FindingResource, ManualReason } from "../shared/report.ts";
-import { automatedOf, stateOf, worstVerdict, type Verdict } from "../shared/rule_result.ts";
+import { automatedOf, countedFindings, stateOf, worstVerdict, type Verdict } from "../shared/rule_result.ts";
 
 export interface EvaluationContext extends CheckContext {
   readonly orgUrl: string;
@@ -102,8 +102,7 @@ function toFindings(
 }
 
 function toResult(check: CatalogCheck, findings: readonly Finding[]): CheckResult {
-  const counted = findings.filter((finding) => !finding.advisory);
-  const decisive = counted.length > 0 ? counted : findings;
+  const decisive = countedFindings(findings);
   const verdict = worstVerdict(decisive);
   return {
     ...ruleFields(check),

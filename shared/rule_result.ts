@@ -44,7 +44,7 @@ function worstStatus(statuses: readonly Status[]): Status {
   return statuses.includes("MANUAL") ? "MANUAL" : "PASS";
 }
 
-/** The verdict of a rule by its findings, of which those that are not advisory have to be given where there are any. */
+/** The verdict of a rule by its `countedFindings`. */
 export function worstVerdict(findings: readonly Pick<Finding, "status" | "reason">[]) {
   const status = worstStatus(findings.map((finding) => finding.status));
   const reasons = new Set(findings.map(({ reason }) => reason));
@@ -75,13 +75,19 @@ export function summarizeChecks(checks: readonly CheckResult[]): Report["summary
   };
 }
 
+/** The findings that count for a rule: advisory ones only where there are no others. */
+export function countedFindings<Own extends Pick<Finding, "advisory">>(findings: readonly Own[]): readonly Own[] {
+  const counted = findings.filter(({ advisory }) => !advisory);
+  return counted.length > 0 ? counted : findings;
+}
+
 /** The findings that decide a rule: those of its worst status, and where it does not apply, all. */
 export function decidingFindings<Own extends Pick<Finding, "status" | "advisory">>(
   findings: readonly Own[],
 ): readonly Own[] {
-  const counted = findings.filter(({ advisory }) => !advisory);
+  const counted = countedFindings(findings);
   const worst = worstStatus(counted.map(({ status }) => status));
-  return counted.length === 0 ? findings : counted.filter(({ status }) => status === worst);
+  return counted.filter(({ status }) => status === worst);
 }
 
 /** The findings that make a rule fail; where only a person found a failure, the first that the scan left open stands for it. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Attestation, Finding, Severity } from "../../shared/report.ts";
-import { stateOf, worstVerdict } from "../../shared/rule_result.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 import type { OwnDecisions } from "../../shared/schemas/finding.ts";
 import type { ChangeLineInput, Explanation as StoredExplanation } from "../../shared/schemas/change.ts";
 import { shorten } from "../../shared/text.ts";
@@ -110,12 +110,6 @@ export function toChangeLine(move: Move, { id, org_url, monitor_id, ...facts }: 
 
 function toVerdict(finding: KnownFinding | null): Verdict | null {
   return finding === null ? null : { status: finding.status, reason: finding.reason };
-}
-
-/** The verdict of a check by its findings, without attestations. */
-export function ruleVerdict(findings: readonly KnownFinding[]): Verdict {
-  const relevant = findings.filter(({ advisory }) => !advisory);
-  return worstVerdict(relevant.length > 0 ? relevant : findings);
 }
 
 export function toExplanation(event: LogEvent, withAddresses: boolean): Explanation {

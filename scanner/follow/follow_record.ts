@@ -1,6 +1,7 @@
-import { firstState, ruleVerdict, toChangeLine, type ChangeLine } from "./changes.ts";
+import { firstState, toChangeLine, type ChangeLine } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import { saveState, type FollowState } from "./follow_state.ts";
+import { countedFindings, worstVerdict } from "../../shared/rule_result.ts";
 import type { MonitorUpdate } from "../../shared/schemas/monitor.ts";
 import type { RegisteredMonitor } from "../streaming/monitor_publisher.ts";
 
@@ -122,7 +123,7 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
     const facts = { org_url: plan.orgUrl, monitor_id: monitorId, seen_at: new Date(clock.nowMs()).toISOString() };
     return plan.checks.flatMap(({ name, rule: { severity } }) => {
       const findings = (committed?.findings ?? []).filter(({ check }) => check === name);
-      const rule = { ...ruleVerdict(findings), severity };
+      const rule = { ...worstVerdict(countedFindings(findings)), severity };
       return findings.map((to) =>
         toChangeLine(
           { from: null, to, expected: "", actual, toPass: null },

@@ -3,7 +3,7 @@ import { catalog } from "../catalog/catalog.ts";
 import { artifactsReadBy } from "../checks/check.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
 import type { CheckResult, Engine, Finding, StatusCounts } from "../../shared/report.ts";
-import { countStates, failuresOf, stateOf } from "../../shared/rule_result.ts";
+import { countedFindings, countStates, failuresOf, stateOf, worstVerdict } from "../../shared/rule_result.ts";
 import { ownDecisionsOf } from "../streaming/finding_created.ts";
 import {
   firstState,
@@ -11,7 +11,6 @@ import {
   isNewFailure,
   isOfDecision,
   objectOf,
-  ruleVerdict,
   toExplanation,
   toChangeLine,
   type Cause,
@@ -86,7 +85,7 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
         : all.filter(isMoved);
       if (moves.length === 0) continue;
       const explain = isNew ? () => firstState : explainer(round, needs);
-      const rule = { ...ruleVerdict(known), severity: stigRule.severity };
+      const rule = { ...worstVerdict(countedFindings(known)), severity: stigRule.severity };
       const facts = { org_url: orgUrl, monitor_id: monitorId, rule, seen_at: seenAt };
       for (const move of moves) lines.push(toChangeLine(move, { ...facts, id: parts.newId(), ...explain(move) }));
       hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));

@@ -2,6 +2,7 @@ import { unescape } from "node:querystring";
 import { endOfExpiry } from "../../shared/decisions/expiry.ts";
 import { InvalidSetting } from "../../shared/environment_reader.ts";
 import { isLoopback } from "../../shared/loopback.ts";
+import { originOf } from "../../shared/schemas/web_address.ts";
 import type { Severity } from "../../shared/report.ts";
 import { type RuleState, ruleStates } from "../../shared/rule_result.ts";
 import { parseSeverity, severityWords } from "../../shared/severity.ts";
@@ -50,13 +51,9 @@ export function parseOrgUrl(given: string): string {
   return url.origin;
 }
 
-/** Returns true where both name one organization; texts that are not addresses are compared as they are. */
+/** Returns true where both name one organization. */
 export function isSameOrg(one: string, other: string): boolean {
-  const originOf = (given: string) => {
-    const text = withScheme(given.trim());
-    return URL.canParse(text) ? new URL(text).origin : given;
-  };
-  return originOf(one) === originOf(other);
+  return originOf(withScheme(one.trim())) === originOf(withScheme(other.trim()));
 }
 
 /** A bare host means https. */
