@@ -38,15 +38,10 @@ export function isHolding({ status, reason }: Verdict): boolean {
   return status === "PASS" || reason === "partly_automated" || reason === "not_applicable";
 }
 
-/** FAIL if anything fails; else MANUAL if anything needs a person; else PASS. */
-function worstStatus(statuses: readonly Status[]): Status {
-  if (statuses.includes("FAIL")) return "FAIL";
-  return statuses.includes("MANUAL") ? "MANUAL" : "PASS";
-}
-
-/** The verdict of a rule by its `countedFindings`. */
-export function worstVerdict(findings: readonly Pick<Finding, "status" | "reason">[]) {
-  const status = worstStatus(findings.map((finding) => finding.status));
+/** The verdict of a rule by its `countedFindings`: FAIL if one fails; else MANUAL if one needs a person; else PASS. */
+export function worstVerdict(findings: readonly Pick<Verdict, "status" | "reason">[]) {
+  const statuses = new Set(findings.map((finding) => finding.status));
+  const status: Status = statuses.has("FAIL") ? "FAIL" : statuses.has("MANUAL") ? "MANUAL" : "PASS";
   const reasons = new Set(findings.map(({ reason }) => reason));
   const first = manualReasonSchema.options.find((reason) => reasons.has(reason)) ?? null;
   return { status, reason: status === "MANUAL" ? first : null };
@@ -86,7 +81,7 @@ export function decidingFindings<Own extends Pick<Finding, "status" | "advisory"
   findings: readonly Own[],
 ): readonly Own[] {
   const counted = countedFindings(findings);
-  const worst = worstStatus(counted.map(({ status }) => status));
+  const { status: worst } = worstVerdict(counted);
   return counted.filter(({ status }) => status === worst);
 }
 
