@@ -217,7 +217,7 @@ const hidingCode =
   /\.(?:remove|hide|fadeOut|slideUp|detach|empty|replaceWith|replaceChildren|toggle)\s*\(|\.(?:style|classList|className|innerHTML|outerHTML|innerText|textContent)\b|\.hidden\b(?!\s*=\s*(?:false|!1))|["'](?:none|hidden)["']/;
 const maxSelectorLength = 200;
 
-/** What a dialog shows stands in no element of the page. */
+/** Opens a dialog, whose text is in no element of the page. */
 const opensDialog = /\b(?:alert|confirm|prompt)\s*\(/;
 
 const closedDetails = "details that are closed";
