@@ -104,8 +104,14 @@ export async function openRule(page: Page, textOrSelector: string): Promise<Loca
   const rule = textOrSelector.startsWith(".")
     ? page.locator(textOrSelector)
     : page.locator(".rule", { hasText: textOrSelector });
-  // A click opens nothing if the rows move between press and release.
-  await rule.locator("summary").first().press("Enter");
+  // A scan that completes in this moment replaces the rows.
+  await expect
+    .poll(async () => {
+      const isOpen = await rule.first().evaluate((row) => row.hasAttribute("open"));
+      if (!isOpen) await rule.locator("summary").first().click();
+      return isOpen;
+    })
+    .toBe(true);
   return rule;
 }
 

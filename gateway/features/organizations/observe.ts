@@ -13,7 +13,8 @@ import {
 } from "../../../shared/history/observation.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
-import { worstVerdict } from "../../../shared/rule_result.ts";
+import { countedFindings, worstVerdict } from "../../../shared/rule_result.ts";
+import { severities } from "../../../shared/severity.ts";
 import { longestSilenceMs } from "../../../shared/schemas/monitor.ts";
 import type { RunRow } from "../runs/run.ts";
 
@@ -70,7 +71,7 @@ export async function observeScan(db: TenantDatabase, scan: RunRow): Promise<voi
   await db.insert(observations).values({ ...run, ...times, results });
 }
 
-/** The results of the rules of a scan. Advisory findings count only where a rule has no others. */
+/** The results of the rules of a scan. */
 async function resultsOf(db: TenantDatabase, scanId: string): Promise<Results> {
   const { check, status, reason, severity, advisory, resourceType, automated } = findings;
   const rows = await db
@@ -80,8 +81,8 @@ async function resultsOf(db: TenantDatabase, scanId: string): Promise<Results> {
     .limit(maxVerdicts);
   return Object.fromEntries(
     [...Map.groupBy(rows, (row) => row.check)].map(([name, own]) => {
-      const counted = own.some((row) => !row.advisory) ? own.filter((row) => !row.advisory) : own;
-      const worst = (["high", "medium", "low"] as const).find((each) => counted.some((row) => row.severity === each));
+      const counted = countedFindings(own);
+      const worst = severities.find((each) => counted.some((row) => row.severity === each));
       const verdict = own.some((row) => isUnseen(row.resourceType, row)) ? unseen : worstVerdict(counted);
       return [name, toRuleResult(verdict, { severity: worst ?? "medium", cause: "scan" })];
     }),

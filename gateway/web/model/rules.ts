@@ -2,7 +2,14 @@ import { actorName, actorNames } from "../../../shared/actor.ts";
 import { isSameResult } from "../../../shared/history/observation.ts";
 import type { Severity } from "../../../shared/report.ts";
 import { vulnIdOf } from "../../../shared/rule_names.ts";
-import { automatedOf, isWaived, ruleStates, stateOf, worstVerdict } from "../../../shared/rule_result.ts";
+import {
+  automatedOf,
+  countedFindings,
+  isWaived,
+  ruleStates,
+  stateOf,
+  worstVerdict,
+} from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
 import { categoryNames, severities } from "../../../shared/severity.ts";
@@ -56,8 +63,7 @@ export function toRules(
   const rows = [...new Set([...checkNames(), ...byCheck.keys(), ...resultOf.keys()])].map((check): RuleRow => {
     const result = resultOf.get(check);
     const own = (byCheck.get(check) ?? []).toSorted(byState);
-    const deciding = own.filter(({ advisory }) => !advisory);
-    const weighed = deciding.length > 0 ? deciding : own;
+    const weighed = countedFindings(own);
     const verdict = own.length === 0 && result !== undefined ? result : worstVerdict(weighed);
     const begun = beginningOf(weighed, changesByCheck.get(check) ?? []);
     const attestation = verdict.status === "FAIL" ? null : attestationOf(check, own);
@@ -127,9 +133,7 @@ function beginningOf(findings: readonly Finding[], changes: readonly Change[]): 
 }
 
 /** The unbroken run of days up to today on which the rule was not seen but passing; null: today it is not. */
-export function passingDays(
-  history: Pick<RuleHistory, "days"> | null,
-): { readonly fromMs: number; readonly known: number; readonly unknown: number } | null {
+export function passingDays(history: Pick<RuleHistory, "days"> | null) {
   let [known, unknown, pending] = [0, 0, 0];
   let fromMs = 0;
   for (const { day, status } of history?.days.toReversed() ?? []) {

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { subscribe } from "../../../../shared/client/subscribe.ts";
 import type { RuleState } from "../../../../shared/rule_result.ts";
 import type { Scan, ScanEvents } from "../../../../shared/schemas/scan.ts";
-import { categoryNames } from "../../../../shared/severity.ts";
+import { categoryNames, severities } from "../../../../shared/severity.ts";
 import { type Api, toScanPath } from "../../model/api.ts";
 import { checkTitle, revisionText, ruleIds } from "../../model/check_catalog.ts";
 import { dayMs, formatDuration, formatTime, stateNames, toDay } from "../../model/format.ts";
@@ -159,7 +159,7 @@ interface CountsProps {
 /** The counts of rules by DISA's own categories; a waived failure stays one, and is named next to it. */
 export function Counts({ counts, isUnread, trend, choose }: CountsProps) {
   const { cat, waived } = counts;
-  const categories = (["high", "medium", "low"] as const).filter((severity) => cat[severity] > 0);
+  const categories = severities.filter((severity) => cat[severity] > 0);
   const tile = (state: RuleState) => (
     <button type="button" class={`count count-${state}`} onClick={() => choose(state)}>
       <span class="figure">{isUnread ? "–" : counts[state]}</span>

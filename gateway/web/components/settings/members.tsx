@@ -37,7 +37,7 @@ export function Members({ session: { api, caller } }: { readonly session: Sessio
   const remove = (sub: string) =>
     run("remove the member", async (signal) => {
       await api.send("DELETE", pathOf(sub), { signal });
-      return `Removed ${sub}`;
+      return `Removed ${isolated(sub)}`;
     });
 
   return (

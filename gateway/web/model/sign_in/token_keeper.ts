@@ -11,8 +11,6 @@ const retryMs = 3000;
 /** Nobody waits longer for an issuer that cannot be reached. */
 const graceMs = 60_000;
 
-type Outcome = Awaited<ReturnType<Credential["renew"]>>;
-
 /** The tokens of a session, renewed before they end. */
 export function keepTokens(provider: Provider, first: TokenSet, onChange: () => void) {
   const closing = new AbortController();
@@ -32,7 +30,7 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
   }
 
   /** Replaces a token that is refused. Waits for an issuer that is away: a laptop that wakes up has no network yet. */
-  async function replace(): Promise<Outcome> {
+  async function replace() {
     for (const untilMs = Date.now() + graceMs; Date.now() < untilMs; await pause(retryMs, [closing.signal])) {
       const outcome = await attempt();
       if (outcome !== "undecided" || closing.signal.aborted) return outcome;
@@ -40,7 +38,7 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
     return "ended";
   }
 
-  async function renewOnce(): Promise<Outcome> {
+  async function renewOnce() {
     if (closing.signal.aborted) return "undecided";
     try {
       current = await request();
@@ -109,8 +107,8 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
 }
 
 /** Many that call it at once get one outcome. */
-function shared(work: () => Promise<Outcome>): () => Promise<Outcome> {
-  let running: Promise<Outcome> | null = null;
+function shared(work: Credential["renew"]): Credential["renew"] {
+  let running: ReturnType<typeof work> | null = null;
   return () => {
     running ??= work().finally(() => {
       running = null;
