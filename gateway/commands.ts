@@ -35,7 +35,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
 
   const admin = program.command("admin").description("tenants, users, API keys, audit trail, tokens");
   addExamples(admin, "scanstream admin tenant list");
-  const names = Object.keys(adminCommands) as readonly AdminOperation[]; // `keys` forgets that the names are closed.
+  const names = Object.keys(adminCommands) as readonly AdminOperation[];
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
     const operations = names.filter((operation) => operation.startsWith(`${group}.`));

@@ -14,7 +14,7 @@ export const problemKinds = {
   unavailable: { status: 503, title: "Unavailable" },
 } as const;
 
-/** Those that a caller branches on; the others are bugs. */
+/** A refusal or failure that callers handle; `internal` is a bug. */
 export type ErrorCode = Exclude<keyof typeof problemKinds, "internal">;
 
 export type LoginProblem =

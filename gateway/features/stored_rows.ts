@@ -36,7 +36,7 @@ interface SizedRows<Table> {
   readonly maxSize: number;
 }
 
-/** Rows of a list, one beyond the limit; those that an answer has no room for are not read. */
+/** Reads a list up to one row beyond the limit, and no more rows than an answer has room for. */
 export async function selectUpTo<Table extends PgTable>(
   db: TenantDatabase,
   table: Table,

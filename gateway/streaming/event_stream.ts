@@ -129,7 +129,7 @@ function queryOf(url: URL, { parameters }: EventStream): URLSearchParams {
   return query;
 }
 
-/** True when the stream is to begin with a snapshot. Throws `AppError("malformed")` for any value but `1`, and where there is none. */
+/** Returns true when a snapshot is asked for. Throws `AppError("malformed")` for any value but `1`, and when the stream has no snapshot. */
 export function isSnapshotRequested({ searchParams }: URL, { getSnapshot }: EventStream): boolean {
   const values = searchParams.getAll("snapshot");
   if (values.length === 0) return false;

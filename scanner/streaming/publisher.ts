@@ -250,7 +250,7 @@ function nameOf(message: string): string {
   return `A ${verb === "updated" ? "change" : "finding"} of ${vulnIdOf(String(data["check"]))}`;
 }
 
-/** A retry would be refused as well. A proxy before a gateway that is away may say 404, not in the gateway's words. */
+/** A retry would be refused as well. Without the gateway's words, a proxy may have refused it while the gateway is away. */
 function isPermanent(error: unknown, isRegistered: boolean): boolean {
   if (!(error instanceof GatewayRefusal) || isTemporary(error.httpStatus)) return false;
   return error.detail !== null || !isRegistered || ![401, 403, 404].includes(error.httpStatus);

@@ -92,7 +92,7 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
       return serverFailure("publish", error, { server, timeoutMs, secrets, refusals: [] });
     }
     const { httpStatus: status, detail, retryAfterMs } = error;
-    // A proxy before a gateway that is away has no words of the gateway's.
+    // An answer without the gateway's words comes from a proxy, while the gateway is away.
     const meaning = detail === null ? "" : meanings[status];
     const patience = isTemporary(status) || meaning === "" ? {} : { retryAfterSeconds: refusedRetryAfterSeconds };
     return unavailable(`Cannot publish: ${server} ${meaning || `answered ${status}`}`, {

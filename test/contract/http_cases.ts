@@ -69,7 +69,7 @@ export const asSentCases: GatewayCases = {
       assert.equal(response.headers["content-type"], "application/problem+json");
     }
   },
-  "a method that nobody knows is 405 with those that are": async (gateway) => {
+  "an unknown method is 405, and `allow` names the known ones": async (gateway) => {
     for (const method of ["FOO", "CONNECTX"]) {
       const response = await call(gateway, "/healthz", { method });
       assert.match(response.headers.get("allow") ?? "", /GET/);

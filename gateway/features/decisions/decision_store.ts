@@ -84,7 +84,7 @@ export async function insertDecision(db: TenantDatabase, principal: Principal, d
   if (isAgain) return { row: same, replaced: undefined };
   if (isLate) throw new AppError("conflict", `The decision ${replaces} to replace has ended`);
   const author = same === undefined ? "" : `, by ${same.authorName}: ${same.id}`;
-  throw new AppError("conflict", `The same decision exists already${author}. Renew (replaces) or withdraw it first`);
+  throw new AppError("conflict", `The same decision exists already${author}. Name it in replaces, or withdraw it`);
 }
 
 /** Withdraws a decision once, even if two callers do at the same time; one that has ended is unchanged. Rejects with `NotFound`, also where it is not as meant. */

@@ -26,7 +26,7 @@ export function toConnection(state: SubscriptionState, { error, retryInMs }: Sta
   return { state, problem, retryAtMs: retryInMs > 0 ? performance.now() + retryInMs : null };
 }
 
-/** True for a refusal that a repeated request would get again: a proxy has no words for the gateway's. */
+/** True for a refusal in the gateway's own words, which a repeated request would get again. */
 export function isFinal(error: unknown): boolean {
   return error instanceof GatewayRefusal && error.detail !== null && [401, 403, 404].includes(error.httpStatus);
 }

@@ -159,7 +159,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
           return queueMicrotask(() => subscription?.retryNow());
         change({ connection: toConnection(state, detail) });
         if (state !== "failed") return;
-        // A proxy says it without words of a gateway that is away.
+        // Without the gateway's words it comes from a proxy, while the gateway is away.
         if (!detail.error?.detail) timer = setTimeout(follow, retryMs);
         else if (["permission_denied", "not_found"].includes(detail.error.code)) onRefused();
       },

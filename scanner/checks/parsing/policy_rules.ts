@@ -170,7 +170,7 @@ function place(rules: JsonList) {
 /** Null where it is unknown: `system` is neither true nor false, and the name is not a built-in one. */
 export function isBuiltIn(rule: JsonObject): boolean | null {
   const [system, name] = [readBoolean(rule, "system"), rule["name"]];
-  // An administrator may give a rule any name; DISA goes by this one of a session's rule.
+  // An administrator may name any rule like this. For a rule of sessions, DISA's text goes by the name.
   if (system.kind === "value")
     return system.value || (name === "Default Rule" && readObject(rule, "actions.signon").kind === "value");
   return name === "Default Rule" || name === "Catch-all Rule" || (system.kind === "absent" ? false : null);

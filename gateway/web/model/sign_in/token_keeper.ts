@@ -106,7 +106,7 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
   } satisfies Credential;
 }
 
-/** Many that call it at once get one outcome. */
+/** Gives callers that come while it runs the same outcome. */
 function shared(work: Credential["renew"]): Credential["renew"] {
   let running: ReturnType<typeof work> | null = null;
   return () => {
