@@ -176,6 +176,7 @@ test("a running scan shows the check and its findings, and a cancelled one chang
   await expect.poll(isShown, { timeout: 30_000 }).toBe(true);
   const rule = await openRule(page, "V-273186");
   await rule.locator(".finding", { hasText: "Weak Policy" }).waitFor();
+  await rule.evaluate((row) => row.setAttribute("data-kept", ""));
   const mfaFinding = buildFinding({ check: mfa.check, status: "PASS", severity: "high" });
   await scan.check(mfa.check, [mfaFinding], { done: 2, total: 2 });
   await scan.end("completed", { pass: 1, fail: 1, manual: 0 });
@@ -189,6 +190,8 @@ test("a running scan shows the check and its findings, and a cancelled one chang
   await other.end("cancelled", { pass: 1, fail: 0, manual: 0 });
   await page.locator(".running").waitFor({ state: "detached" });
   await page.getByText("1 FAIL", { exact: true }).waitFor();
+  // The state after the scan replaced the scan's, and took no row from under the hand.
+  expect(await page.locator("[data-kept]").count()).toBe(1);
   await using cancelled = await openPage(browser, `${gateway.url}/#/scans/${other.id}`);
   await cancelled.getByText("cancelled after 1 of 2 rules; it changes nothing else").waitFor();
   await cancelled.getByText("28 not evaluated").waitFor();

@@ -30,16 +30,22 @@ export interface OpenOrganization {
   readonly readHistory: (check: string, signal: AbortSignal) => Promise<RuleHistory | null>;
 }
 
+interface ReadScan {
+  /** By fingerprint. */
+  readonly findings: Map<string, Finding>;
+  /** Start of its last page: later findings are found from there on. */
+  tail: string | null;
+  isWhole: boolean;
+}
+
 type Results = OrganizationDetails["results"];
 
 export interface OrganizationTarget {
   /** Null: the scan's organization is not known. */
   readonly organizationId: string | null;
   readonly monitorId: string | null;
-  /** The last scan, which explains the failures that a monitor knows. */
+  /** The scan as of which it is shown; null: each rule's findings are of the run that knew it last. */
   readonly scanId: string | null;
-  /** True: each rule's findings are of the run that knew it last. False: they are the scan's. */
-  readonly isPresent: boolean;
 }
 
 /** True where a monitor or a completed scan says how it is. */
@@ -48,8 +54,8 @@ export function hasPresent({ monitor_id: monitorId, last_scan_at: scannedAt }: O
 }
 
 /** All that is known of it now. */
-export function presentOf({ id, monitor_id: monitorId, last_scan_id: scanId }: Organization): OrganizationTarget {
-  return { organizationId: id, monitorId, scanId, isPresent: true };
+export function presentOf({ id, monitor_id: monitorId }: Organization): OrganizationTarget {
+  return { organizationId: id, monitorId, scanId: null };
 }
 
 export const shownDays = 90;
@@ -66,18 +72,14 @@ interface Source {
 }
 
 export function openOrganization({ api, tenant, onChange, until = null }: Source, target: OrganizationTarget) {
-  const { organizationId, monitorId, scanId, isPresent } = target;
+  const { organizationId, monitorId, scanId } = target;
   const closing = new AbortController();
   const { signal } = closing;
-  /** The findings of the scan, by fingerprint; those of a monitor take from them what a monitor does not say. */
-  const scanned = new Map<string, Finding>();
-  /** The findings of earlier scans, by the scan's id: the last one may have evaluated a few rules only. */
-  const earlier = new Map<string, readonly Finding[]>();
+  /** The scans that were read, by id; the findings of a monitor take from them what a monitor does not say. */
+  const scans = new Map<string, ReadScan>();
   /** The last change of each finding of the monitor, by fingerprint. */
   const watched = new Map<string, Change>();
-  let results: Results | null = isPresent ? null : [];
-  /** Start of the last page of the scan's findings: later findings are found from there on. */
-  let tail: string | null = null;
+  let results: Results | null = scanId === null ? null : [];
   let isStale = true;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let current: OpenOrganization = {
@@ -123,8 +125,7 @@ export function openOrganization({ api, tenant, onChange, until = null }: Source
     try {
       const isWhole = isStale;
       isStale = false;
-      const readRun = () => (isWhole ? readAll() : monitorId === null ? readScan() : readChanges(monitorId));
-      await Promise.all([readResults(), readRun()]);
+      await Promise.all([readScans(isWhole), monitorId !== null && readMonitor(monitorId, isWhole)]);
       show();
       change({ isRead: true, problem: null });
     } catch (error) {
@@ -135,49 +136,42 @@ export function openOrganization({ api, tenant, onChange, until = null }: Source
     }
   });
 
-  async function readAll(): Promise<void> {
-    tail = null;
-    if (monitorId === null) return readScan();
-    // A scan that was deleted explains nothing; the verdicts are the monitor's own.
-    const [{ items }, present] = await Promise.all([
-      readNewest(monitorId),
-      api.list(`${toMonitorPath(monitorId)}/findings`, changeSchema, { signal }),
-      readScan().catch(() => undefined),
-    ]);
-    watched.clear();
-    applyChanges(present);
-    change({ changes: withoutStart(items) });
-  }
-
-  /** Reads the present results, and the findings of their scans that are not read yet. */
-  async function readResults(): Promise<void> {
-    if (!isPresent || organizationId === null) return;
+  /** Reads the scan that is shown, or the present results and the scans that they are of. */
+  async function readScans(isWhole: boolean): Promise<void> {
+    if (scanId !== null) {
+      if (isWhole) scans.delete(scanId);
+      return readScan(scanId);
+    }
+    if (organizationId === null) return;
     const known = await api.get(toOrganizationPath(organizationId), organizationDetailsSchema, signal);
+    // The first findings are shown while more are read; later ones with the results that they belong to.
+    results ??= known.results;
     for (const id of new Set(known.results.map(({ scan_id: of }) => of))) {
-      if (id === null || id === scanId || earlier.has(id)) continue;
-      earlier.set(id, await api.list(`${toScanPath(id)}/findings`, findingSchema, { signal }));
+      if (id !== null && scans.get(id)?.isWhole !== true) await readScan(id);
     }
     results = known.results;
   }
 
-  /** Reads the scan from the last known page on. */
-  async function readScan(): Promise<void> {
-    if (scanId === null) return;
-    const query = { limit: "200", ...(tail !== null && { cursor: tail }) };
-    const pages = api.pages(`${toScanPath(scanId)}/findings`, pageOf(findingSchema), { query, signal });
+  /** Reads a scan from the last known page on. */
+  async function readScan(id: string): Promise<void> {
+    const scan = scans.get(id) ?? { findings: new Map(), tail: null, isWhole: false };
+    scans.set(id, scan);
+    const query = { limit: "200", ...(scan.tail !== null && { cursor: scan.tail }) };
+    const pages = api.pages(`${toScanPath(id)}/findings`, pageOf(findingSchema), { query, signal });
     for await (const { items, next_cursor: next } of pages) {
-      for (const finding of items) scanned.set(finding.fingerprint, finding);
+      for (const finding of items) scan.findings.set(finding.fingerprint, finding);
       if (monitorId === null) show();
-      tail = next ?? tail;
+      scan.tail = next ?? scan.tail;
     }
+    scan.isWhole = true;
   }
 
   /** Shows the findings of each rule from the run that knew it last; as of a scan all that it has. */
   function show(): void {
     if (results === null) return;
     const known = new Map(results.map((result) => [result.check, result]));
-    const ofScans = [[scanId, [...scanned.values()]] as const, ...earlier].flatMap(([id, own]) =>
-      own.filter(({ check }) => !isPresent || known.get(check)?.scan_id === id),
+    const ofScans = [...scans].flatMap(([id, { findings }]) =>
+      [...findings.values()].filter(({ check }) => scanId !== null || known.get(check)?.scan_id === id),
     );
     const byFingerprint = new Map(ofScans.map((finding) => [finding.fingerprint, finding]));
     const ofMonitor = [...watched.values()].flatMap((one) => toFinding(one, byFingerprint.get(one.fingerprint)) ?? []);
@@ -186,21 +180,18 @@ export function openOrganization({ api, tenant, onChange, until = null }: Source
     change({ results, findings });
   }
 
-  function readNewest(id: string) {
-    return api.get(`${toMonitorPath(id)}/changes?limit=${maxChanges}`, pageOf(changeSchema), signal);
-  }
-
   /** Reads the newest changes; when they do not reach what is known, everything. */
-  async function readChanges(id: string): Promise<void> {
-    const { items, next_cursor: next } = await readNewest(id);
+  async function readMonitor(id: string, isWhole: boolean): Promise<void> {
+    const path = toMonitorPath(id);
+    const [{ items, next_cursor: next }, present] = await Promise.all([
+      api.get(`${path}/changes?limit=${maxChanges}`, pageOf(changeSchema), signal),
+      isWhole ? api.list(`${path}/findings`, changeSchema, { signal }) : null,
+    ]);
     const [known] = current.changes;
-    if (next !== null && !items.some((one) => one.id === known?.id)) return readAll();
-    applyChanges(items.toReversed());
+    if (present === null && next !== null && !items.some((one) => one.id === known?.id)) return readMonitor(id, true);
+    if (present !== null) watched.clear();
+    for (const one of present ?? items.toReversed()) watched.set(one.fingerprint, one);
     change({ changes: withoutStart(items) });
-  }
-
-  function applyChanges(changes: readonly Change[]): void {
-    for (const one of changes) watched.set(one.fingerprint, one);
   }
 
   function readAgain(): void {
@@ -218,9 +209,9 @@ export function openOrganization({ api, tenant, onChange, until = null }: Source
     const { type, data } = event;
     // Events only say that there is something to read.
     const isOwn =
-      ((type === "scan.updated" || type === "scan.end") && monitorId === null && data.scan_id === scanId) ||
+      ((type === "scan.updated" || type === "scan.end") && data.scan_id === scanId) ||
       (type === "finding.updated" && data.monitor_id === monitorId) ||
-      (type === "organization.updated" && isPresent && data.id === organizationId);
+      (type === "organization.updated" && scanId === null && data.id === organizationId);
     if (type === "scan.end") isStale ||= isOwn;
     if (isOwn) read();
   });

@@ -48,7 +48,11 @@ export function isCut(overview: Overview, list: "organizations" | "decisions" | 
 export function withOverview(state: TenantState | null, overview: Overview): TenantState {
   const { session: caller, organizations, monitors, scans, decisions, changes, cat1, seen_at: seenAt } = overview;
   const listed = new Set(scans.map(({ id }) => id));
-  const older = state?.scans.filter(({ id, status }) => hasEnded(status) && !listed.has(id)) ?? [];
+  const oldest = scans.toSorted(byNewest)[overviewLimits.scans - 1];
+  // Of scans before the newest ones it does not tell; the others that it does not list were deleted.
+  const older =
+    state?.scans.filter((one) => !listed.has(one.id) && hasEnded(one.status) && oldest && byNewest(oldest, one) < 0) ??
+    [];
   return {
     caller,
     organizations,

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isDay } from "../../../../shared/decisions/expiry.ts";
 import { stateOf } from "../../../../shared/rule_result.ts";
 import type { Organization } from "../../../../shared/schemas/organization.ts";
@@ -108,14 +108,17 @@ function OrganizationView(props: OrganizationViewProps) {
   // Until one has completed, the newest says how far it came.
   const isPresent = isNow && organization !== null && hasPresent(organization);
   const scan = named ?? (isPresent ? last : (scans[0] ?? null));
-  const target = {
-    organizationId: organization?.id ?? null,
-    monitorId: isNow ? (organization?.monitor_id ?? null) : null,
-    scanId: scan?.id ?? last?.id ?? organization?.last_scan_id ?? null,
-    isPresent,
-  };
+  const target = isPresent
+    ? presentOf(organization)
+    : { organizationId: organization?.id ?? null, monitorId: null, scanId: scan?.id ?? null };
   const until = isNow ? null : (scan?.ended_at ?? null);
-  const store = useStore((onChange) => openOrganization({ api, tenant, onChange, until }, target), target);
+  const opened = useStore((onChange) => openOrganization({ api, tenant, onChange, until }, target), target);
+  const shownAs = `${orgUrl} ${named?.id}`;
+  const kept = useRef({ shownAs, store: opened });
+  // The rows stay, and with them the focus, while the present state replaces a scan that has just completed.
+  if (opened.isRead || opened.problem !== null || kept.current.shownAs !== shownAs)
+    kept.current = { shownAs, store: opened };
+  const { store } = kept.current;
   const owner = `${caller.tenant?.id} ${caller.id} ${orgUrl}`;
   const [draft, setDraft] = useState<DecisionDraft | null>(() => findDraft(owner));
   const name = organization?.name ?? formatOrg(orgUrl);
@@ -153,7 +156,7 @@ function OrganizationView(props: OrganizationViewProps) {
       change={change}
       now={now}
     >
-      <AsOfChoice scans={scans} day={day} scanId={isNow ? null : target.scanId} change={change} now={now} />
+      <AsOfChoice scans={scans} day={day} scanId={named?.id ?? null} change={change} now={now} />
     </RulesTable>
   );
 
@@ -171,7 +174,12 @@ function OrganizationView(props: OrganizationViewProps) {
             <Freshness view={shown} scan={scan} now={now} />
           )}
         </p>
-        <Actions session={session} scan={scan} running={running} scanId={target.scanId} />
+        <Actions
+          session={session}
+          scan={scan}
+          running={running}
+          scanId={scan?.id ?? organization?.last_scan_id ?? null}
+        />
       </header>
       <Problem text={store.problem} />
       <Counts counts={counts} isUnread={isUnread} trend={trend} choose={(state) => change({ state })} />
