@@ -138,25 +138,22 @@ export function openOrganization({ api, tenant, onChange, until = null }: Source
 
   /** Reads the scan that is shown, or the present results and the scans that they are of. */
   async function readScans(isWhole: boolean): Promise<void> {
-    if (scanId !== null) {
-      if (isWhole) scans.delete(scanId);
-      return readScan(scanId);
-    }
+    if (scanId !== null) return readScan(scanId, isWhole);
     if (organizationId === null) return;
     const known = await api.get(toOrganizationPath(organizationId), organizationDetailsSchema, signal);
     // The first findings are shown while more are read; later ones with the results that they belong to.
     results ??= known.results;
     for (const id of new Set(known.results.map(({ scan_id: of }) => of))) {
-      if (id !== null && scans.get(id)?.isWhole !== true) await readScan(id);
+      if (id !== null && scans.get(id)?.isWhole !== true) await readScan(id, false);
     }
     results = known.results;
   }
 
-  /** Reads a scan from the last known page on. */
-  async function readScan(id: string): Promise<void> {
+  /** Reads a scan, or its findings from the last known page on. */
+  async function readScan(id: string, isFromStart: boolean): Promise<void> {
     const scan = scans.get(id) ?? { findings: new Map(), tail: null, isWhole: false };
     scans.set(id, scan);
-    const query = { limit: "200", ...(scan.tail !== null && { cursor: scan.tail }) };
+    const query = { limit: "200", ...(!isFromStart && scan.tail !== null && { cursor: scan.tail }) };
     const pages = api.pages(`${toScanPath(id)}/findings`, pageOf(findingSchema), { query, signal });
     for await (const { items, next_cursor: next } of pages) {
       for (const finding of items) scan.findings.set(finding.fingerprint, finding);
