@@ -29,40 +29,61 @@ export function eventText(type: string, data: Resource, color: boolean): string 
   }
 }
 
-/** The same for a tenant's stream, in which every event names its resource. */
-export function tenantEventText(type: string, data: Resource, color: boolean): string {
+/**
+ * The same for a tenant's stream, in which every event names its resource. Most have its id alone: the address of its organization is
+ * kept from the events before.
+ */
+export function createTenantText(color: boolean): (type: string, data: Resource) => string {
+  const orgUrls = new Map<unknown, unknown>();
+  return (type, data) => {
+    const id = data["monitor_id"] ?? data["scan_id"];
+    // A decision names neither.
+    const orgUrl = data["org_url"] ?? (id === undefined ? null : orgUrls.get(id));
+    if (type === "scan.deleted" || type === "monitor.end") orgUrls.delete(id);
+    else orgUrls.set(id, orgUrl);
+    return tenantEventText(type, data, orgUrl ? ` of ${valueText(orgUrl)}` : "") ?? eventText(type, data, color);
+  };
+}
+
+/** Null for an event of another feature. */
+function tenantEventText(type: string, data: Resource, ofOrg: string): string | null {
   const field = (name: string) => shown(data[name]);
   const counts = () => outcomeText(field);
+  const scan = () => `Scan ${field("scan_id")}${ofOrg}`;
+  const monitor = () => `Monitor ${field("monitor_id")}${ofOrg}`;
   switch (type) {
     case "scan.created":
-      return `Scan ${field("scan_id")} registered: ${field("org_url")}`;
+      return `${scan()} registered`;
     case "tenant.snapshot":
       return `Scans under way: ${field("count")}, monitors: ${field("monitors")}`;
     case "scan.snapshot":
     case "scan.updated":
-      return `Scan ${field("scan_id")} ${field("status")}: ${field("checks_done")} of ${field("checks_total")} checks, ${counts()}`;
+      return `${scan()} ${field("status")}: ${field("checks_done")} of ${field("checks_total")} checks, ${counts()}`;
     case "scan.end":
-      return `Scan ${field("scan_id")} ${field("status")}: ${counts()}`;
+      return `${scan()} ${field("status")}: ${counts()}`;
     case "scan.deleted":
-      return `Scan ${field("scan_id")} deleted`;
+      return `${scan()} deleted`;
     case "monitor.start":
-      return `Monitor ${field("monitor_id")} started: ${field("org_url")}`;
+      return `${monitor()} started`;
     case "monitor.snapshot":
     case "monitor.updated":
-      return `Monitor ${field("monitor_id")} ${field("status")}: ${counts()}${data["log_status"] === "unreadable" ? ", cannot read the System Log" : ""}`;
+      return `${monitor()} ${field("status")}: ${counts()}${data["log_status"] === "unreadable" ? ", cannot read the System Log" : ""}`;
     case "monitor.error":
-      return `Monitor ${field("monitor_id")}: ${field("detail")}`;
+      return `${monitor()}: ${field("detail")}`;
     case "finding.updated":
-      return `${field("from") || "(none)"} → ${field("to") || "(none)"} ${field("vuln_id")} ${field("cat")}: ${field("resource_name")}${actorsText(data["actors"])}`;
+      return `${field("from") || "(none)"} → ${field("to") || "(none)"} ${field("vuln_id")} ${field("cat")}: ${field("resource_name")}${ofOrg}${actorsText(data["actors"])}`;
     case "monitor.end":
-      return `Monitor ${field("monitor_id")} ended: ${field("reason")}`;
+      return `${monitor()} ended: ${field("reason")}`;
     case "organization.snapshot":
     case "organization.updated":
       return `Organization ${field("name")}: ${counts()}${data["unknown"] === 0 ? "" : `, ${field("unknown")} could not be read`}`;
     case "organization.deleted":
       return `Organization ${field("organization_id")} deleted`;
+    case "decision.created":
+    case "decision.updated":
+      return `Decision ${field("state")}: ${field("status") || field("kind")} of ${vulnIdOf(field("check"))}${ofOrg}, by ${field("by")}: ${field("reason")}`;
     default:
-      return eventText(type, data, color);
+      return null;
   }
 }
 

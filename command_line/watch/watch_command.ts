@@ -4,7 +4,7 @@ import { requireGatewayAccess } from "../gateway_access.ts";
 import { printable } from "../terminal.ts";
 import { subscribe } from "../../shared/client/subscribe.ts";
 import { toPrintableJson } from "../../shared/text.ts";
-import { eventText, tenantEventText } from "./event_text.ts";
+import { createTenantText, eventText } from "./event_text.ts";
 import { latestScanId, oneScanProblems, resource, withGateway, type Resource } from "../gateway_api.ts";
 
 export interface WatchFlags {
@@ -26,9 +26,10 @@ export async function watchCommand(scanId: string | undefined, flags: WatchFlags
       : []),
   ]);
   const isJson = flags.format === "json" || flags.format === "ndjson";
-  const toText = isTenant ? tenantEventText : eventText;
+  const tenantText = createTenantText(io.colorStdout);
   const write = (type: string, data: Resource) => {
-    const text = isJson ? toPrintableJson(Object.assign({ type }, data, { type })) : toText(type, data, io.colorStdout);
+    const toText = () => (isTenant ? tenantText(type, data) : eventText(type, data, io.colorStdout));
+    const text = isJson ? toPrintableJson(Object.assign({ type }, data, { type })) : toText();
     io.stdout(`${text}\n`);
   };
   let said = "";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { tenantEventText } from "../../command_line/watch/event_text.ts";
+import { createTenantText } from "../../command_line/watch/event_text.ts";
 import { callCommand } from "../support/called_command.ts";
 import { ownFolder } from "../support/clean_up.ts";
 import { startCommand, type Outcome } from "../support/command_line.ts";
@@ -43,23 +43,23 @@ test("without an id follows everything of the tenant until Ctrl-C: what is under
   await watching.until("stderr", /^Following the tenant$/m);
   const next = await otherProducer.register({ org_url: "https://second.example" });
   await next.end("completed", { pass: 2, fail: 1, manual: 0 });
-  await watching.until("stdout", new RegExp(`^Scan ${next.id} completed`, "m"));
+  await watching.until("stdout", new RegExp(`^Scan ${next.id} of \\S+ completed`, "m"));
   await watching.until("stdout", /^Organization second\.example: \d+ PASS, .*N\/A/m);
   const monitor = createMonitorClient(gateway);
   await monitor.put(newMonitor, `Api-Key ${apiKey}`);
   const problem = { log_status: "unreadable", error_code: "log_unreadable", error_detail: "no answer" };
   await monitor.patch(problem, `Api-Key ${apiKey}`);
-  await watching.until("stdout", /^Monitor \S+ running: .* N\/A, cannot read the System Log$/m);
-  await watching.until("stdout", /^Monitor \S+: no answer$/m);
+  await watching.until("stdout", /^Monitor \S+ of \S+ running: .* N\/A, cannot read the System Log$/m);
+  await watching.until("stdout", /^Monitor \S+ of https:\S+: no answer$/m);
   const { code, stdout } = await watching.stop("SIGINT");
   expect(code).toBe(130);
   // When the row of an organization changes is the gateway's own pace.
   const lines = stdout.split("\n").filter((line) => !/pending: 0 of 0|^Monitor |^Organization /.test(line));
   expect(lines).toEqual([
     "Scans under way: 1, monitors: 0",
-    `Scan ${running.id} pending: 0 of 29 checks, 0 PASS, 0 FAIL, 0 MANUAL, 0 N/A`,
-    `Scan ${next.id} registered: https://second.example`,
-    `Scan ${next.id} completed: 2 PASS, 1 FAIL, 0 MANUAL, 0 N/A`,
+    `Scan ${running.id} of https://first.example pending: 0 of 29 checks, 0 PASS, 0 FAIL, 0 MANUAL, 0 N/A`,
+    `Scan ${next.id} of https://second.example registered`,
+    `Scan ${next.id} of https://second.example completed: 2 PASS, 1 FAIL, 0 MANUAL, 0 N/A`,
     "",
   ]);
 });
@@ -71,9 +71,16 @@ test("an outage is said once, however often the stream is tried again", async ()
   expect(stderr.match(/^Reconnecting/gm)).toHaveLength(1);
 });
 
-test("a change is one line with who made it", () => {
+test("a change, and a decision, is one line with its organization and who made it", () => {
   const change = { from: null, to: "FAIL", vuln_id: "V-1", cat: "CAT I", resource_name: "Console", actors: ["Ann"] };
-  expect(tenantEventText("finding.updated", change, false)).toBe("(none) → FAIL V-1 CAT I: Console, by Ann");
+  const text = createTenantText(false);
+  text("monitor.snapshot", { monitor_id: "m", org_url: "https://acme.example" });
+  const line = text("finding.updated", { monitor_id: "m", ...change });
+  expect(line).toBe("(none) → FAIL V-1 CAT I: Console of https://acme.example, by Ann");
+  const decision = { kind: "waiver", status: null, state: "active", check: "V-1", by: "Bo", reason: "Until May" };
+  const of = (org_url: string | null) => text("decision.created", { ...decision, org_url });
+  expect(of("https://acme.example")).toBe("Decision active: waiver of V-1 of https://acme.example, by Bo: Until May");
+  expect(of(null)).toBe("Decision active: waiver of V-1, by Bo: Until May");
 });
 
 /** Sets the title of a terminal, clears it, turns the direction of text, begins lines of its own. */
