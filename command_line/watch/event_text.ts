@@ -71,7 +71,7 @@ function tenantEventText(type: string, data: Resource, ofOrg: string): string | 
     case "monitor.error":
       return `${monitor()}: ${field("detail")}`;
     case "finding.updated":
-      return `${field("from") || "(none)"} → ${field("to") || "(none)"} ${field("vuln_id")} ${field("cat")}: ${field("resource_name")}${ofOrg}${actorsText(data["actors"])}`;
+      return `${verdictText(data, "from")} → ${verdictText(data, "to")} ${field("vuln_id")} ${field("cat")}: ${field("resource_name")}${ofOrg}${actorsText(data["actors"])}`;
     case "monitor.end":
       return `${monitor()} ended: ${field("reason")}`;
     case "organization.snapshot":
@@ -88,7 +88,15 @@ function tenantEventText(type: string, data: Resource, ofOrg: string): string | 
 }
 
 function actorsText(actors: unknown): string {
-  return Array.isArray(actors) && actors.length > 0 ? `, by ${actors.map(valueText).join(", ")}` : "";
+  const names = new Set(Array.isArray(actors) ? actors.map(valueText) : []);
+  return names.size === 0 ? "" : `, by ${[...names].join(", ")}`;
+}
+
+/** One side of a change. */
+function verdictText(data: Resource, side: "from" | "to"): string {
+  const [status, reason] = [shown(data[side]), valueText(data[`${side}_reason`])];
+  const text = reason === "not_applicable" ? "N/A" : [status, reason].join(" ").trim();
+  return `${text || "(none)"}${data[`${side}_waived`] === true ? " waived" : ""}`;
 }
 
 /** A field that is not there is seen. */

@@ -72,11 +72,12 @@ test("an outage is said once, however often the stream is tried again", async ()
 });
 
 test("a change, and a decision, is one line with its organization and who made it", () => {
-  const change = { from: null, to: "FAIL", vuln_id: "V-1", cat: "CAT I", resource_name: "Console", actors: ["Ann"] };
+  const named = { vuln_id: "V-1", cat: "CAT I", resource_name: "Console", actors: ["Ann", "Ann"] };
+  const change = { ...named, from: null, to: "MANUAL", to_reason: "missing_scope", to_waived: true };
   const text = createTenantText(false);
   text("monitor.snapshot", { monitor_id: "m", org_url: "https://acme.example" });
   const line = text("finding.updated", { monitor_id: "m", ...change });
-  expect(line).toBe("(none) → FAIL V-1 CAT I: Console of https://acme.example, by Ann");
+  expect(line).toBe("(none) → MANUAL missing_scope waived V-1 CAT I: Console of https://acme.example, by Ann");
   const decision = { kind: "waiver", status: null, state: "active", check: "V-1", by: "Bo", reason: "Until May" };
   const of = (org_url: string | null) => text("decision.created", { ...decision, org_url });
   expect(of("https://acme.example")).toBe("Decision active: waiver of V-1 of https://acme.example, by Bo: Until May");
