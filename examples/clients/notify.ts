@@ -20,17 +20,17 @@ for await (const event of follow<TenantEvents>(new URL("/api/v1/event-stream", S
   if (answer !== true) console.error("Slack did not take it:", answer);
 }
 
-function isWorse({ from, from_waived, to, to_waived, cause }: FindingUpdated): boolean {
-  return cause !== "start" && badness(to, to_waived) > badness(from, from_waived);
+function isWorse({ cause, from, from_reason, from_waived, to, to_reason, to_waived }: FindingUpdated): boolean {
+  return cause !== "start" && badness(to, to_reason, to_waived) > badness(from, from_reason, from_waived);
 }
 
-function badness(status: FindingUpdated["to"], isWaived: boolean): number {
+function badness(status: FindingUpdated["to"], reason: FindingUpdated["to_reason"], isWaived: boolean): number {
   if (status === "FAIL") return isWaived ? 0 : 2;
-  return status === "MANUAL" ? 1 : 0;
+  return status === "MANUAL" && reason !== "not_applicable" ? 1 : 0;
 }
 
 function toText({ vuln_id, cat, from, to, resource_name, actual, actors }: FindingUpdated): string {
-  const who = actors.filter(Boolean).join(", ") || "the log names nobody";
+  const who = [...new Set(actors)].filter(Boolean).join(", ") || "the log names nobody";
   const text = `${vuln_id} (${cat}): ${from ?? "new"} → ${to ?? "gone"}: ${resource_name}: ${actual ?? ""} (${who})`;
   // https://docs.slack.dev/messaging/formatting-message-text#escaping
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -139,6 +139,7 @@ test("a notifier posts what got worse with rule, CAT and actor, and nothing else
     aChange({ from: null, to: fail, cause: "start" }),
     aChange({ from: fail, to: pass }),
     aChange({ from: pass, to: fail, to_waived: true }),
+    aChange({ from: pass, to: { status: "MANUAL", reason: "not_applicable" } }),
     aChange({ from: pass, to: fail, resource: { type: "policy", id: "1", name: "<Admins> & co" } }),
     aChange({ from: fail, from_waived: true, to: fail, resource: { type: "policy", id: "2", name: "Lapsed" } }),
   ]);
