@@ -232,7 +232,8 @@ function createFollower(
   }
 
   async function report(): Promise<void> {
-    const polledMs = isReading() ? log.polledMs() : lastFullMs;
+    // Without the log what it said last still holds, or a full scan since.
+    const polledMs = isReading() ? log.polledMs() : Math.max(log.polledMs() ?? 0, lastFullMs);
     const lag = isReading() || polledMs === null ? lagSeconds : (clock.nowMs() - polledMs) / 1000;
     await record.polled({
       last_look_at: polledMs === null ? null : new Date(polledMs).toISOString(),

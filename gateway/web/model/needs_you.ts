@@ -147,7 +147,7 @@ export function watchText(state: WatchState, monitor: Monitor | null, nowMs: num
     starting: "starting: the first poll of the org is running",
     delayed: `not live: the monitor is ${formatDuration(behindMs)} behind the org`,
     stale: `not watched for ${ago(monitor?.updated_at)}: the org may have changed since`,
-    blind: "not live: the org's log cannot be read, results come from full scans only",
+    blind: `not live: the org's log cannot be read, the results are of ${ago(monitor?.last_look_at)} ago`,
     stopped: `not watched: the monitor stopped ${ago(monitor?.updated_at)} ago`,
     ended: "monitoring has ended; these are its last results",
     unknown: "not live: this page is not connected",

@@ -269,11 +269,14 @@ describe("a follower, where the log or the organization fails", () => {
 
   it("stays on its cursor while the log has an outage, and then explains what happened meanwhile", async () => {
     const { org, follower } = await startFollower();
+    await follower.after();
     org.setFaults([{ name: "html", path: "/api/v1/logs" }]);
     org.change("fips-off", "sam@practice.example");
     expect((await follower.after()).lines).toEqual([]);
     expect(follower.looks.at(-1)).toMatchObject({ log_status: "unreadable", error_code: "log_unreadable" });
     expect((await follower.after()).lines).toEqual([]);
+    const looks = follower.looks.map((look) => look.last_look_at);
+    expect(looks, "the time of the results never goes back").toEqual(looks.toSorted());
     expect(follower.said).toHaveLength(1);
     org.setFaults([]);
     const { lines } = await follower.after();
