@@ -173,7 +173,7 @@ test("a running scan shows the check and its findings, and a cancelled one chang
     await scan.publish("scan.progress", progress);
     return running.isVisible();
   };
-  await expect.poll(isShown, { timeout: 30_000 }).toBe(true);
+  await expect.poll(isShown).toBe(true);
   const rule = await openRule(page, "V-273186");
   await rule.locator(".finding", { hasText: "Weak Policy" }).waitFor();
   await rule.evaluate((row) => row.setAttribute("data-kept", ""));
