@@ -15,6 +15,7 @@ import { listSome } from "../checks/parsing/names.ts";
 import { carriedLines, otherAssetOf, type Checklist } from "../checklists/checklist.ts";
 import { checklistStatuses, type ChecklistStatus } from "../checklists/answers.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
+import { compareWithBaseline } from "../decisions/baseline.ts";
 import { applyGate, unreadRules } from "../decisions/fail_on.ts";
 import { sha256 } from "../digest.ts";
 import type { IdpError } from "../okta/idp_error.ts";
@@ -99,8 +100,11 @@ export function toReport(
   { revision, decisions, checklist, orgPolicy, io }: Criteria,
   { text, id = randomUUID(), tenant_id = null }: ReportFacts,
 ): Report {
-  const { results, comparison, warnings } = applyDecisions(found, decisions, io.now().getTime(), checklist);
+  const { results: decided, warnings } = applyDecisions(found, decisions, io.now().getTime(), checklist);
   writeLines(io, ...warnings);
+  const { baseline } = decisions;
+  const compared = baseline && compareWithBaseline(decided, { baseline, role: document.scan.role });
+  const { results, comparison } = compared ?? { results: decided, comparison: null };
   return {
     schema: "scanstream.report/1",
     ...(orgPolicy !== null && { org_policy: reportedOrgPolicy(orgPolicy, document.evaluated_at, sha256) }),

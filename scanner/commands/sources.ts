@@ -198,5 +198,5 @@ export function decided(
   results: readonly CheckResult[],
   { decisions, checklist, io }: Criteria,
 ): readonly CheckResult[] {
-  return applyDecisions(results, { ...decisions, baseline: null }, io.now().getTime(), checklist).results;
+  return applyDecisions(results, decisions, io.now().getTime(), checklist).results;
 }

@@ -1,10 +1,10 @@
 import { isExpired } from "../../shared/decisions/expiry.ts";
 import { createDecisionFinder, type ResourceDecision } from "../../shared/decisions/decision_finder.ts";
-import type { Attestation, CheckResult, Comparison, Finding, Plan, Waiver } from "../../shared/report.ts";
+import type { Attestation, CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
 import { withChecklistAnswers, type Answers } from "../checklists/checklist.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { stateOf } from "../../shared/rule_result.ts";
-import { compareWithBaseline, type Baseline } from "./baseline.ts";
+import type { Baseline } from "./baseline.ts";
 
 /** A finding that a person accepts: it keeps its status and is shown, but does not fail the run. With a remediation date it is a plan, too. */
 export interface WaiverEntry
@@ -31,19 +31,17 @@ interface Decided {
   readonly warnings: readonly string[];
 }
 
-/** The results with waivers, attestations, a checklist's answers, plans and the comparison on them; no status changes. */
+/** The results with waivers, attestations, a checklist's answers and plans on them; no status changes. */
 export function applyDecisions(
   results: readonly CheckResult[],
-  { waivers, attestations, baseline }: Decisions,
+  { waivers, attestations }: Omit<Decisions, "baseline">,
   nowMs: number,
   checklist: Answers = null,
-): Decided & { readonly comparison: Comparison | null } {
+): Decided {
   const waived = applyWaivers(results, waivers, nowMs);
   const attested = applyAttestations(waived.results, attestations, nowMs);
   const planned = applyPlans(withChecklistAnswers(attested.results, checklist), waivers, nowMs);
-  const warnings = [...waived.warnings, ...attested.warnings];
-  const compared = baseline === null ? { results: planned, comparison: null } : compareWithBaseline(planned, baseline);
-  return { ...compared, warnings };
+  return { results: planned, warnings: [...waived.warnings, ...attested.warnings] };
 }
 
 /** The results with their waived findings marked. */

@@ -1,5 +1,5 @@
 import type { CheckResult, Comparison, Finding, FindingChange, ResolvedFinding } from "../../shared/report.ts";
-import { isUnseen } from "../../shared/history/observation.ts";
+import { isUnseen, mayBeHidden, type Role } from "../../shared/history/observation.ts";
 import { findingStates, isHolding, stateOf } from "../../shared/rule_result.ts";
 import { parseReport } from "../reports/read_report.ts";
 
@@ -21,11 +21,12 @@ export function parseBaseline(content: string) {
  * The results with each finding marked against the baseline.
  *
  * `new`: not there before, or worse than before; `unchanged`: open (or fine) as before; `resolved`: open before, holding
- * now. An open finding whose resource is gone is counted only when the check reached a verdict: an outage resolves nothing.
+ * now. An open finding whose resource is gone is counted only when the check reached a verdict, and the role of this scan sees every
+ * app where it is one: an outage resolves nothing, and neither does a role.
  */
 export function compareWithBaseline(
   results: readonly CheckResult[],
-  baseline: Baseline,
+  { baseline, role }: { readonly baseline: Baseline; readonly role: Role },
 ): { readonly results: readonly CheckResult[]; readonly comparison: Comparison } {
   const marked = results.map((result) => {
     const rankOf = ranksOf(result);
@@ -39,7 +40,7 @@ export function compareWithBaseline(
     });
     return { ...result, findings };
   });
-  const gone = goneFindings(results, baseline);
+  const gone = goneFindings(results, baseline).filter(({ resource }) => !mayBeHidden(resource, role));
   const count = (change: FindingChange) =>
     marked.flatMap((result) => result.findings).filter((finding) => finding.change === change).length;
   const resolved = count("resolved") + gone.length;

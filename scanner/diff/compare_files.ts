@@ -33,7 +33,8 @@ export function compareFiles(before: ComparedFile, after: ComparedFile, by: Judg
   const rules = old.benchmark === now.benchmark ? null : compareRules(was, is);
   const ofRules = new Set(rules?.map(({ check }) => check));
   const isShared = ({ check }: CheckResult) => !ofRules.has(check);
-  const { changes, notCompared } = compareFindings(was.filter(isShared), is.filter(isShared));
+  const { role } = after.content.scan;
+  const { changes, notCompared } = compareFindings(was.filter(isShared), is.filter(isShared), role);
   const values = ownValues(by.orgPolicy, now.ended_at);
   const { objects = null, evidence = [] } =
     isEvidence(before.content) && isEvidence(after.content)

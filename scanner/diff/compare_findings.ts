@@ -1,15 +1,18 @@
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { isHolding } from "../../shared/rule_result.ts";
 import { findingChanges, type Diff, type FindingChange } from "./diff_schema.ts";
-import { isUnreadable, isUnseen } from "../../shared/history/observation.ts";
+import { isUnreadable, isUnseen, mayBeHidden, type Role } from "../../shared/history/observation.ts";
 import { sortBy } from "../checks/parsing/names.ts";
 import { pairUp } from "./compare_values.ts";
 
-/** Differences of two scans of an organization. The order of findings, and what says when they were found, makes none. */
-export function compareFindings(before: readonly CheckResult[], after: readonly CheckResult[]) {
+/**
+ * Differences of two scans of an organization, the second with this role. The order of findings, and what says when they were found, makes
+ * none.
+ */
+export function compareFindings(before: readonly CheckResult[], after: readonly CheckResult[], role: Role) {
   const idOf = ({ check }: CheckResult) => check;
   const { pairs, removed, added } = pairUp(before.filter(isJudged), after.filter(isJudged), { idOf });
-  const changes = pairs.flatMap(([old, now]) => compareCheck(old, now));
+  const changes = pairs.flatMap(([old, now]) => compareCheck(old, now, role));
   /** Checks that only one of the two scans evaluated: nothing is said about them. */
   const notCompared: Diff["not_compared"] = [
     ...removed.map(({ check }) => ({ check, only_in: "before" as const })),
@@ -25,7 +28,7 @@ export function isJudged({ findings }: CheckResult): boolean {
   return !findings.some(({ reason }) => reason === "rule_changed" || reason === "not_automated");
 }
 
-function compareCheck(before: CheckResult, after: CheckResult): readonly FindingChange[] {
+function compareCheck(before: CheckResult, after: CheckResult, role: Role): readonly FindingChange[] {
   const { pairs, removed, added } = pairUp(before.findings, after.findings, {
     idOf: ({ fingerprint }) => fingerprint,
     nameOf: ({ resource: { type, name } }) => JSON.stringify([type, name]),
@@ -42,7 +45,10 @@ function compareCheck(before: CheckResult, after: CheckResult): readonly Finding
       return kind === null ? [] : [toChange(kind, old, now)];
     }),
     ...added.map((finding) => toChange("new", null, finding)),
-    ...removed.map((finding) => toChange(isHolding(finding) || isIncomplete ? "gone" : "resolved", finding, null)),
+    ...removed.map((finding) => {
+      const isGone = isHolding(finding) || isIncomplete || mayBeHidden(finding.resource, role);
+      return toChange(isGone ? "gone" : "resolved", finding, null);
+    }),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { isNotShown, type ArtifactName, type CollectedArtifacts, type MissingEvidence } from "../evidence/artifacts.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { artifactsReadBy } from "../checks/check.ts";
+import { areAllAppsSeen } from "../checks/parsing/whole_list.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
 import type { CheckResult, Engine, Finding, StatusCounts } from "../../shared/report.ts";
 import { countedFindings, countStates, failuresOf, stateOf, worstVerdict } from "../../shared/rule_result.ts";
@@ -74,7 +75,7 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
       const [result = evaluated] = parts.decisions.apply([evaluated], nowMs);
       results.set(name, result);
       const needs = artifactsReadBy(check, now, context);
-      const all = compareWithKnown(findings.get(name) ?? [], result, missingOf(needs, now));
+      const all = compareWithKnown(findings.get(name) ?? [], result, whyUnseen(result, needs, now));
       const known = all.flatMap(({ to }) => to ?? []);
       findings.set(name, known);
       // A check that was not judged before: its findings are not changes.
@@ -101,6 +102,19 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
     }
     artifacts = now;
     return lines;
+  }
+
+  /** Why a known finding that is not found now may still be there; null: it is gone. */
+  function whyUnseen(result: CheckResult, needs: readonly ArtifactName[], now: CollectedArtifacts) {
+    const missing = missingOf(needs, now);
+    const isPart = needs.includes("apps") && !areAllAppsSeen(now.apps);
+    const wasWhole = areAllAppsSeen(artifacts.apps);
+    const isHidden = result.findings.some(({ reason }) => reason === hiddenApp.reason);
+    return ({ resource: { type }, reason }: KnownFinding) => {
+      // The finding that stood for a whole list which could not be read: it ends when the list can be.
+      if (missing !== null || type !== "app") return type === "org" ? null : missing;
+      return isHidden || (isPart && (wasWhole || reason === hiddenApp.reason)) ? hiddenApp : null;
+    };
   }
 
   /** Explains the moves of a check that reads these artifacts. */
@@ -137,14 +151,18 @@ function notBeforeOf(events: Iterable<Relevant>, { nowMs, scannedMs }: Round): s
   return new Date(Math.min(fromMs, nowMs)).toISOString();
 }
 
+type Unseen = Pick<MissingEvidence, "reason" | "detail">;
+
+const hiddenApp: Unseen = { reason: "missing_role", detail: "the administrator role of this client no longer sees it" };
+
 /**
  * Pairs each finding of a check with the known one of the same fingerprint, and adds the findings that are gone. While a list cannot
- * be read, its resources are not gone: each becomes MANUAL with the reason, so that its history goes on.
+ * be read, or the role sees less of it, its resources are not gone: each becomes MANUAL with the reason, so that its history goes on.
  */
 export function compareWithKnown(
   known: readonly KnownFinding[],
   result: CheckResult,
-  missing: MissingEvidence | null,
+  whyUnseen: (known: KnownFinding) => Unseen | null,
 ): readonly Move[] {
   const old = new Map(known.map((finding) => [finding.fingerprint, finding]));
   const failing = new Set(failuresOf(result));
@@ -155,12 +173,14 @@ export function compareWithKnown(
     return { from, to: toKnown(result, finding, failing.has(finding)), expected, actual, toPass };
   });
   const others = [...old.values()].map((from) => {
-    // The finding that stood for a whole list which could not be read: it ends when the list can be.
-    const isGone = missing === null || from.resource.type === "org";
-    const to = isGone ? null : { ...from, status: "MANUAL" as const, reason: missing.reason };
-    return { from, to, expected: "", actual: isGone ? "no longer there" : missing.detail, toPass: null };
+    const unseen = whyUnseen(from);
+    const to = unseen === null ? null : { ...from, status: "MANUAL" as const, reason: unseen.reason };
+    return { from, to, expected: "", actual: unseen?.detail ?? "no longer there", toPass: null };
   });
-  return [...found, ...others];
+  const kept = new Set(others.flatMap(({ to }) => (to === null ? [] : [to.resource.name])));
+  // One of Okta's own apps that is hidden now has no id, and would be a second finding of the same name.
+  const isStandIn = ({ reason, resource }: KnownFinding) => reason === hiddenApp.reason && kept.has(resource.name);
+  return [...found.filter(({ to }) => !isStandIn(to)), ...others];
 }
 
 function toKnown({ check, attestation }: CheckResult, finding: Finding, isFailing: boolean): KnownFinding {

@@ -1,5 +1,5 @@
 import { actorName } from "../actor.ts";
-import type { Finding } from "../report.ts";
+import type { Finding, Report } from "../report.ts";
 import type { Explanation, NewChange } from "../schemas/change.ts";
 import { missingReasons, type ManualReason, type Severity, type Status } from "../schemas/finding.ts";
 import type { Exposure, HistoryActor } from "../schemas/history.ts";
@@ -97,6 +97,13 @@ export function isUnreadable({ reason }: Pick<RuleResult, "reason">): boolean {
 /** True for a finding that stands for objects of which the role of a run sees none: they may still be there. */
 export function isUnseen(type: string, { reason, automated }: Pick<Finding, "reason" | "automated">): boolean {
   return type === "org" && reason === "partly_automated" && automated === null;
+}
+
+export type Role = Report["scan"]["role"];
+
+/** True for an app that a scan with this role may not have seen, and that may still be there. */
+export function mayBeHidden({ type }: { readonly type: string }, role: Role): boolean {
+  return type === "app" && role !== "super_admin";
 }
 
 /** The verdict on a rule where nothing was seen. */

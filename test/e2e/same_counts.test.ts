@@ -183,7 +183,7 @@ function pageCounts({ scan: { id, org_url, started_at: created_at }, checks }: R
   const watched = checks.flatMap((result) => {
     const { status, reason, severity } = result;
     const facts = { id, org_url, monitor_id: id, rule: { status, reason, severity }, seen_at: created_at };
-    return compareWithKnown([], result, null).flatMap((move) => {
+    return compareWithKnown([], result, () => null).flatMap((move) => {
       const line = toChangeLine(move, { ...facts, ...firstState });
       return toFinding({ ...line, created_at }, undefined) ?? [];
     });

@@ -1,16 +1,17 @@
 import { expect, test } from "vitest";
 import { applyDecisions } from "../../../scanner/decisions/apply_decisions.ts";
 import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
+import type { Role } from "../../../shared/history/observation.ts";
 import { ContentError } from "../../../shared/usage_error.ts";
 import type { Finding } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
 /** The findings of a rule before and now; null: none. */
-function compare(before: Partial<Finding> | null, after: Partial<Finding> | null) {
+function compare(before: Partial<Finding> | null, after: Partial<Finding> | null, role: Role = "super_admin") {
   const ruleOf = (changes: Partial<Finding> | null, status?: "PASS") =>
     aCheckResult(changes === null ? { findings: [], status: status ?? "PASS" } : { findings: [aFinding(changes)] });
   const baseline = parseBaseline(JSON.stringify(aReport([ruleOf(before)])));
-  const { results, comparison } = compareWithBaseline([ruleOf(after)], baseline);
+  const { results, comparison } = compareWithBaseline([ruleOf(after)], { baseline, role });
   return { finding: results[0]?.findings[0], comparison };
 }
 
@@ -46,17 +47,19 @@ test.each([
   // A checklist's answer is an attestation, too.
   const answers = new Map([["V-273186", { status: "open", details: "Seen", comments: "" } as const]]);
   const checklist = after === "FAIL" ? { name: "okta.ckl", answers, carried: null } : null;
-  const decisions = { waivers: [], attestations: [], baseline };
   const byFile =
     after === "PASS" ? [{ check: attestedAs(null).check, status: after, reason: "x", by: "y", expires: null }] : [];
-  const { comparison } = applyDecisions([attestedAs(null)], { ...decisions, attestations: byFile }, 0, checklist);
-  expect(comparison?.[change]).toBe(1);
+  const decided = applyDecisions([attestedAs(null)], { waivers: [], attestations: byFile }, 0, checklist).results;
+  expect(compareWithBaseline(decided, { baseline, role: "super_admin" }).comparison[change]).toBe(1);
 });
 
-test("an open finding whose resource is gone is resolved, unless the rule could not be read", () => {
+test("an open finding whose resource is gone is resolved, unless the rule or the app could not be read", () => {
   expect(compare({}, null).comparison).toMatchObject({ resolved: 1, gone: [{ resource: { id: "00p1" } }] });
   const outage = { status: "MANUAL", reason: "provider_error", fingerprint: "org" } as const;
   expect(compare({}, outage).comparison.resolved).toBe(0);
+  const app = { resource: { type: "app", id: "0oa1", name: "Payroll" } };
+  expect(compare(app, null).comparison.resolved).toBe(1);
+  expect(compare(app, null, "read_only_admin").comparison).toMatchObject({ resolved: 0, gone: [] });
 });
 
 const earlier = { detected_first: "2026-01-01T00:00:00Z" };

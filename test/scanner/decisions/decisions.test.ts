@@ -153,7 +153,7 @@ describe("a decision with a remediation date", () => {
 
   function decide(entries: readonly object[], result: CheckResult = aCheckResult(), nowMs = now) {
     const { waivers } = read(...entries);
-    return applyDecisions([result], { waivers, attestations: [], baseline: null }, nowMs);
+    return applyDecisions([result], { waivers, attestations: [] }, nowMs);
   }
 
   function firstFinding(entries: readonly object[], result?: CheckResult, nowMs?: number) {
@@ -180,7 +180,7 @@ describe("a decision with a remediation date", () => {
     expect(firstFinding([plan], manual)?.plan).toBeUndefined();
     const { waivers } = read(plan);
     const attestations = [{ check, status: "FAIL", reason: "seen", by: "A. Person", expires: null }] as const;
-    const { results } = applyDecisions([manual], { waivers, attestations, baseline: null }, now);
+    const { results } = applyDecisions([manual], { waivers, attestations }, now);
     expect(results[0]?.findings[0]?.plan).toMatchObject({ remediation_date: "2026-11-21" });
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compareFindings } from "../../../scanner/diff/compare_findings.ts";
+import type { Role } from "../../../shared/history/observation.ts";
 import type { Finding } from "../../../shared/report.ts";
 import { aCheckResult, aFinding as anyFinding } from "../../support/report_builders.ts";
 
@@ -16,11 +17,11 @@ const unread = aFinding({ type: "org", id: "org", status: "MANUAL", reason: "mis
 
 const unseen = aFinding({ ...unread.resource, status: "MANUAL", reason: "partly_automated" });
 
-const compare = (before: readonly Finding[], after: readonly Finding[]) =>
-  compareFindings([aCheckResult({ findings: before })], [aCheckResult({ findings: after })]);
+const compare = (before: readonly Finding[], after: readonly Finding[], role: Role = "super_admin") =>
+  compareFindings([aCheckResult({ findings: before })], [aCheckResult({ findings: after })], role);
 
-function kinds(before: readonly Finding[], after: readonly Finding[]) {
-  return compare(before, after).changes.map(({ change, resource }) => `${change} ${resource.id}`);
+function kinds(before: readonly Finding[], after: readonly Finding[], role?: Role) {
+  return compare(before, after, role).changes.map(({ change, resource }) => `${change} ${resource.id}`);
 }
 
 describe("compareFindings", () => {
@@ -50,12 +51,20 @@ describe("compareFindings", () => {
     expect(kinds([named("1")], [named("2", { type: "app" })])).toEqual(["new 2", "resolved 1"]);
   });
 
+  test("resolves no app that the role of the second scan may not see", () => {
+    const app = aFinding({ type: "app" });
+    expect(kinds([app, aFinding({ id: "2" })], [], "read_only_admin")).toEqual(["resolved 2", "gone 00p1"]);
+    expect(kinds([app], [])).toEqual(["resolved 00p1"]);
+  });
+
   test("says nothing about a check that only one side evaluated", () => {
     const [one, other] = [aCheckResult(), aCheckResult({ check: "other_check" })];
-    expect(compareFindings([one, other], [one])).toEqual({
+    expect(compareFindings([one, other], [one], "unknown")).toEqual({
       changes: [],
       notCompared: [{ check: "other_check", only_in: "before" }],
     });
-    expect(compareFindings([one], [one, other]).notCompared).toEqual([{ check: "other_check", only_in: "after" }]);
+    expect(compareFindings([one], [one, other], "unknown").notCompared).toEqual([
+      { check: "other_check", only_in: "after" },
+    ]);
   });
 });

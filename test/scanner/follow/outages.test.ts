@@ -267,6 +267,17 @@ describe("a follower, where the log or the organization fails", () => {
     },
   );
 
+  it("keeps what a smaller role no longer sees as open", async () => {
+    const { org, follower } = await startFollower({ reconcileMs: 10_000 }, { role: "super" });
+    org.change("role-assigned");
+    const { lines } = await follower.after(10_000);
+    const ofApps = lines.filter(({ resource }) => resource.type === "app");
+    expect(ofApps.length).toBeGreaterThan(5);
+    for (const { from, to } of ofApps)
+      expect([from === null, to]).toEqual([false, { status: "MANUAL", reason: "missing_role" }]);
+    expect((await follower.after(10_000)).lines).toEqual([]);
+  });
+
   it("stays on its cursor while the log has an outage, and then explains what happened meanwhile", async () => {
     const { org, follower } = await startFollower();
     await follower.after();
