@@ -7,6 +7,7 @@ import type { Database } from "../../drizzle/database.ts";
 import type { Due, FeatureTables } from "../../drizzle/feature_tables.ts";
 import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/send_event.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { checkOptions, optionalFunction, somePath, someText } from "../check_options.ts";
 import type { Allowed } from "../http/allow.ts";
@@ -93,6 +94,10 @@ const featureEntries = {
  */
 export function defineFeature<Events = undefined>(definition: FeatureDefinition<Events>): Feature {
   checkOptions("defineFeature", featureEntries, definition);
+  if (definition.migrations !== undefined && definition.tables === undefined) {
+    const problem = "tables: required with migrations: list every pgTable that they create, for the gateway to use it";
+    throw new UsageError([problem], { heading: "Cannot call defineFeature" });
+  }
   requirePrefix(definition.prefix);
   const { events, routes, eventStreams = {}, ...feature } = definition;
   for (const [mount, stream] of Object.entries(eventStreams)) {

@@ -194,6 +194,7 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   ],
   [() => defineFeature({ prefix: "My jobs" }), /prefix "My jobs" is not valid/],
   [() => defineFeature({ prefix: "2fa" }), /prefix "2fa" is not valid: its terminal event has to begin with a letter/],
+  [() => defineFeature({ prefix: "a", migrations: () => new URL("file:///") }), /tables: required with migrations/],
   [() => defineFeature({ prefix: "a", tables: [{} as never] }), /tables\.0: expected a pgTable/],
   [() => allow("writ" as "read"), /Cannot allow "writ": expected one of read, /],
   [

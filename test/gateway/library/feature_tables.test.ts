@@ -132,11 +132,12 @@ test("a table without tenantPolicy, and what was not migrated, are one error tha
   ])
     await expect(refused).rejects.toThrow(problem);
   const keptIn = join(folder.path, "kept");
-  const keep = defineFeature({ prefix: "keep", migrations: await writeMigration(keptIn, "create table kept ()") });
+  const kept = await writeMigration(keptIn, "create table kept ()");
+  const keep = defineFeature({ prefix: "keep", tables: [], migrations: kept });
   await migrate({ database: postgres({ url: empty.ownerUrl }), features: [keep] });
   await writeMigration(keptIn, "create table kept (id uuid)");
   const broken = await writeMigration(folder.path, "create tabel x ()");
-  const lost = (migrations: () => URL) => defineFeature({ prefix: "lost", migrations });
+  const lost = (migrations: () => URL) => defineFeature({ prefix: "lost", tables: [], migrations });
   for (const [why, ...features] of [
     [`the migrations of the feature "lost" in ${broken().href}: syntax error at or near "tabel"`, lost(broken)],
     ['the migrations of the feature "lost" in ./migrations: Invalid URL', lost(() => "./migrations" as unknown as URL)],
