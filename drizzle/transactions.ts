@@ -79,6 +79,12 @@ export async function ping(database: Database): Promise<void> {
   if (isReadOnly !== "off") throw databaseUnavailable(new Error("The database is read-only"));
 }
 
+/** True where the role of the URL is a superuser's or has BYPASSRLS: outside the gateway's transactions no policy binds it. */
+export async function isAboveThePolicies(database: Database): Promise<boolean> {
+  const role = sql`(select rolsuper or rolbypassrls from pg_roles where rolname = current_user)::text`;
+  return (await askWithoutRole(database, role)) === "true";
+}
+
 const roleDenied = "42501";
 /** No such role (22023), table (42P01) or schema (3F000), or a role that only another database's migration granted. */
 const notThere: ReadonlySet<string> = new Set(["22023", "42P01", "3F000", roleDenied]);

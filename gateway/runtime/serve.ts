@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { GatewayIo } from "../../command_line/command_io.ts";
+import { isAboveThePolicies } from "../../drizzle/transactions.ts";
 import { pause } from "../../shared/abortable.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import { parseConfig, type GatewayConfig } from "../config.ts";
@@ -39,6 +40,13 @@ export async function serve(io: GatewayIo, http: HttpRuntime): Promise<number> {
   }
   if (config.databaseUrl !== null && config.metricsPort === null) {
     log.warn({}, "METRICS_PORT is unset: a proxy on this machine that adds no X-Forwarded-For makes /metrics public");
+  }
+  const isAbove = isAboveThePolicies(gateway.parts.dependencies.database).catch(() => false);
+  if (config.databaseUrl !== null && (await isAbove)) {
+    log.warn(
+      {},
+      "DATABASE_URL: row-level security does not bind its role: use one that is no superuser and owns nothing",
+    );
   }
   warnOfLimits(config, log);
   if (config.auth.kind === "local" && config.databaseUrl !== null) {

@@ -133,13 +133,15 @@ describe("a real database", () => {
     const created = runAdmin({ DATABASE_URL: standby }, "tenant.create", { name: "Globex" });
     await expect(created).rejects.toThrow(/DATABASE_URL: the database does not serve: .* read-only transaction/);
 
-    for (const url of [bare.ownerUrl, bare.appUrl]) {
+    const superuserUrl = new URL(new URL(bare.ownerUrl).pathname, bare.adminUrl).href;
+    for (const url of [bare.ownerUrl, bare.appUrl, superuserUrl]) {
       const { io, written, listening, interrupt } = createIo({ PORT: "0", DATABASE_URL: url, ...secret });
       const served = serveOnNode(io);
       const status = async (authorization: string) =>
         (await fetch(`${await listening}/api/v1/scans`, { headers: { authorization } })).status;
       expect(await status(`Api-Key ${key}`)).toBe(200);
       expect(written.terminal).toMatch(/"level":"warn".*METRICS_PORT/);
+      expect(written.terminal.includes("row-level security does not bind")).toBe(url === superuserUrl);
       expect(await status(`Bearer ${token}`)).toBe(200);
       expect(await status(`Bearer ${stranger}`)).toBe(403);
       interrupt();
