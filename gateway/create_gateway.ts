@@ -221,7 +221,12 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
  * corrects it, and an upgrade of one gateway after the other stops at the first. An outage passes, and is said by `/readyz`.
  */
 async function requireAccepted(broker: Broker): Promise<void> {
-  const failure: unknown = await withTimeout(broker.ping(), startPingMs).catch((error: unknown) => error);
+  const subscribed = new AbortController();
+  const silent = { onMessage() {}, onLost() {} };
+  // A user that may publish may still not subscribe.
+  const tried = Promise.all([broker.ping(), broker.subscribe("ping", silent, subscribed.signal)]);
+  const failure: unknown = await withTimeout(tried, startPingMs).catch((error: unknown) => error);
+  subscribed.abort();
   if (isRefusal(failure)) throw settingsError(failure.message, { cause: failure });
 }
 

@@ -76,10 +76,12 @@ test("serve prints its address, at the first start of an embedded database a key
 
 test("EVENTSTREAM_CACHE_DB wins over REDIS_URL; a start is refused what Redis refuses", async () => {
   const redis = await startRedis();
+  await redis.command("ACL", "SETUSER", "deaf", "on", ">pass", "allchannels", "+@all", "-subscribe");
   const env = { ...secret, PORT: "0", REDIS_URL: `redis://127.0.0.1:${redis.port}/5` };
   const wrong = [
     [{ EVENTSTREAM_CACHE_DB: "16" }, "no such database (EVENTSTREAM_CACHE_DB)"],
     [{ REDIS_URL: `redis://nobody:wrong@127.0.0.1:${redis.port}` }, "refused the user or password (REDIS_URL)"],
+    [{ REDIS_URL: `redis://deaf:pass@127.0.0.1:${redis.port}` }, "does not allow this user the command or channel"],
   ] as const;
   for (const [variables, problem] of wrong) {
     const refused = serveOnNode(createIo({ ...env, ...variables }).io);
