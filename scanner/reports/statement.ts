@@ -127,10 +127,13 @@ export function summaryParts(report: Report): readonly { readonly state: RuleSta
   const { pass, fail, manual, not_applicable: notApplicable, automated, attested } = report.summary;
   const total = pass + fail + manual + notApplicable;
   const overdue = overdueItems(report).length;
-  const needs = `${countOf(manual, "rule")} ${manual === 1 ? "needs" : "need"} manual review`;
+  const notReached = report.checks.filter(({ reason }) => reason === "interrupted").length;
+  const open = manual - notReached;
+  const needs = `${countOf(open, "rule")} ${open === 1 ? "needs" : "need"} manual review`;
   const parts = [
     ["fail", `${fail} of ${countOf(total, "rule")} failed${failingFindings(report)}`],
     ["manual", automated === 0 ? needs : `${needs} (the automated part of ${automated} passed)`],
+    ["manual", notReached === 0 ? "" : `${notReached} not evaluated`],
     ["pass", `${pass} passed`],
     ["not_applicable", `${notApplicable} N/A`],
     ["pass", attested === 0 ? "" : `${countOf(attested, "rule")} attested`],

@@ -56,6 +56,7 @@ test.each(["table", "markdown"])("%s has one line for what an interrupted scan d
   const text = renderAs(name, aReport(interrupted)).replaceAll(/\s+/g, " ").replaceAll("`", "");
   expect(text.split("the scan was interrupted")).toHaveLength(2);
   expect(text).toContain(`${catalog.length} rules not evaluated`);
+  expect(text).toMatch(/\b0 rules need manual review\W+29 not evaluated/);
 });
 
 test.each([
