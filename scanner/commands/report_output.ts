@@ -16,7 +16,7 @@ import { carriedLines, otherAssetOf, type Checklist } from "../checklists/checkl
 import { checklistStatuses, type ChecklistStatus } from "../checklists/answers.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { compareWithBaseline } from "../decisions/baseline.ts";
-import { applyGate, unreadRules } from "../decisions/fail_on.ts";
+import { applyGate, unreadRules } from "../decisions/gates.ts";
 import { sha256 } from "../digest.ts";
 import type { IdpError } from "../okta/idp_error.ts";
 import { reportedOrgPolicy } from "../org_policy/document.ts";

@@ -4,7 +4,7 @@ import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapped, wrapText } from "../../command_line/terminal.ts";
 import { builtIn, revisionName } from "../catalog/catalog.ts";
-import { unreadRules, unreadText } from "../decisions/fail_on.ts";
+import { unreadRules, unreadText } from "../decisions/gates.ts";
 import { idsOf, levelOf, type RenderOptions } from "./report_format.ts";
 import { attestationLine, noteOf, stateLabels } from "./result_text.ts";
 import {

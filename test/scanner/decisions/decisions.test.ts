@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { applyAttestations, applyDecisions, applyWaivers } from "../../../scanner/decisions/apply_decisions.ts";
 import { parseDecisions } from "../../../scanner/decisions/decision_sources.ts";
-import { applyGate, parseFailOn } from "../../../scanner/decisions/fail_on.ts";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
+import { applyGate } from "../../../scanner/decisions/gates.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { CheckResult } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";

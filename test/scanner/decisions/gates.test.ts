@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { applyGate, parseFailOn, type FailRule } from "../../../scanner/decisions/fail_on.ts";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
+import { applyGate, type FailRule } from "../../../scanner/decisions/gates.ts";
 import type { CheckResult, ManualReason, Role } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
