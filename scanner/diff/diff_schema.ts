@@ -26,7 +26,7 @@ const verdictSchema = v.object({
 const findingChangeSchema = v.object({
   change: described(
     v.picklist(findingChanges),
-    "new: there was none; resolved: it was open, and passes now or its resource is gone; gone: no longer there, and it was not open or could not be judged again; else of status, reason and value the first that differs",
+    "new: there was none; resolved: it was open, and passes now or its resource is gone; gone: no longer seen, and it was not open or may still be there; else of status, reason and value the first that differs",
   ),
   check: v.string(),
   severity: severitySchema,

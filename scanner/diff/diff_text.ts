@@ -37,7 +37,7 @@ const findingTitles: Readonly<Record<FindingChange["change"], string>> = {
   reason_moved: "Reason changed",
   value_changed: "Value changed",
   resolved: "Resolved",
-  gone: "No longer there",
+  gone: "No longer seen",
 };
 const objectTitles = { added: "Added", removed: "Removed", changed: "Changed" } as const;
 
