@@ -49,6 +49,7 @@ export function toFindingUpdated(monitorId: string, change: NewChange): FindingU
     expected: text(change.expected),
     actual: text(change.actual),
     to_pass: change.to_pass === null ? null : text(change.to_pass),
+    cause_id: change.cause_id,
     cause: change.cause,
     seen_at: new Date(change.seen_at).toISOString(),
     not_before: change.not_before && new Date(change.not_before).toISOString(),

@@ -171,6 +171,7 @@ CREATE TABLE "changes" (
 	"from_waived" boolean NOT NULL,
 	"to_waived" boolean NOT NULL,
 	"to_pass" text,
+	"cause_id" text,
 	"rule_status" text NOT NULL,
 	"rule_reason" text,
 	"rule_severity" text NOT NULL,

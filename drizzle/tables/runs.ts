@@ -210,6 +210,7 @@ export const changes = pgTable(
     fromWaived: boolean("from_waived").notNull(),
     toWaived: boolean("to_waived").notNull(),
     toPass: text("to_pass"),
+    causeId: text("cause_id"),
     /** The verdict of the whole rule after the change. */
     ruleStatus: text("rule_status").$type<Status>().notNull(),
     ruleReason: text("rule_reason").$type<ManualReason>(),

@@ -25,6 +25,7 @@ export interface KnownFinding extends Pick<
   "fingerprint" | "resource" | "status" | "reason" | "advisory" | "waived"
 > {
   readonly check: string;
+  readonly causeId: string | null;
   /** A person's answer for its rule, where the finding leaves the rule open. */
   readonly attested: Attestation["status"] | null;
   readonly own: OwnDecisions;
@@ -104,6 +105,7 @@ export function toChangeLine(move: Move, { id, org_url, monitor_id, ...facts }: 
     expected: shorten(expected, maxTextLength),
     actual: shorten(actual, maxTextLength),
     to_pass: toPass === null ? null : shorten(toPass, maxTextLength),
+    cause_id: to?.causeId ?? null,
     ...facts,
   };
 }

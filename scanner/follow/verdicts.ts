@@ -184,13 +184,13 @@ export function compareWithKnown(
 }
 
 function toKnown({ check, attestation }: CheckResult, finding: Finding, isFailing: boolean): KnownFinding {
-  const { fingerprint, resource, status, reason, advisory, waived } = finding;
+  const { fingerprint, resource, status, reason, cause: causeId, advisory, waived } = finding;
   // A person may have found a failure where the scan found none.
   const isOpen = stateOf(finding) === "manual" || (isFailing && status !== "FAIL");
   const answer = isOpen ? attestation : null;
   const attested = answer?.status ?? null;
   const own = ownDecisionsOf(finding.waiver, answer);
-  return { check, fingerprint, resource, status, reason, advisory, waived, attested, own };
+  return { check, fingerprint, resource, status, reason, causeId, advisory, waived, attested, own };
 }
 
 /** Evidence of a check that could not be collected. */

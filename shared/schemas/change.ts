@@ -10,7 +10,8 @@ import { described, exactOptionalEntries, instant, oneOf, text, time, uuid, type
  */
 export const changeCauseSchema = oneOf("log", "reconciliation", "start", "decision", "org_policy");
 
-/** Field of a change, also as an event. */
+/** Fields of a change, also as an event. */
+export const causeIdSchema = v.optional(findingEntries.cause, null);
 export const notBeforeSchema = described(
   v.optional(v.nullable(instant), null),
   "Until then the result before is known: the time of the log's event, or of the last full scan where no event explains it. Null: it was seen as it came about, or is the first state",
@@ -62,6 +63,7 @@ const entries = {
   expected: v.optional(expected, ""),
   actual,
   to_pass: v.optional(toPass, null),
+  cause_id: causeIdSchema,
   rule: described(ruleSchema, "The verdict of the whole rule after it"),
   seen_at: instant,
   not_before: notBeforeSchema,

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { changeCauseSchema, notBeforeSchema } from "./change.ts";
+import { causeIdSchema, changeCauseSchema, notBeforeSchema } from "./change.ts";
 import { findingEntries, ownDecisionEntries, statusSchema } from "./finding.ts";
 import {
   count,
@@ -103,6 +103,7 @@ export const monitorEventSchemas = {
     ...exactOptionalEntries(ownDecisionEntries),
     rule_status: described(statusSchema, "Of the whole rule after it"),
     rule_reason: findingEntries.reason,
+    cause_id: causeIdSchema,
     cause: changeCauseSchema,
     seen_at: instant,
     not_before: notBeforeSchema,

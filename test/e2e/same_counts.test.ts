@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
 import { toFinding, toScanned, type Finding } from "../../gateway/web/model/finding.ts";
+import { toPlan } from "../../gateway/web/model/plan.ts";
 import { countRules, toRules } from "../../gateway/web/model/rules.ts";
 import { firstState, toChangeLine } from "../../scanner/follow/changes.ts";
 import { compareWithKnown } from "../../scanner/follow/verdicts.ts";
@@ -72,7 +73,8 @@ test.each<[what: string, evidence: string, options: readonly string[]]>([
   const screen = await evaluate(evidence, options);
   const [failed = "", ...others] = /^.*\*\*(.*)$/m.exec(await read("out/scan.md")) ?? [];
   const text = stripped(await read("out/scan.html"));
-  const { ofScan, ofMonitor } = pageCounts(report);
+  const { ofScan, ofMonitor, plan } = pageCounts(report);
+  expect(plan, "the changes of the page's plan").toEqual(report.causes.map(({ id }) => id));
   expect([ofScan.waived, ofMonitor.waived]).toEqual([report.summary.waived, report.summary.waived]);
 
   const consumers = {
@@ -189,9 +191,11 @@ function pageCounts({ scan: { id, org_url, started_at: created_at }, checks }: R
     });
   });
   const decisions = indexDecisions([], { orgUrl: org_url, nowMs: Date.parse(created_at) });
-  const count = (findings: readonly Finding[]) =>
-    countRules(toRules({ findings, results: [], changes: [], history: null }, decisions));
-  return { ofScan: count(scanned), ofMonitor: count(watched) };
+  const rulesOf = (findings: readonly Finding[]) =>
+    toRules({ findings, results: [], changes: [], history: null }, decisions);
+  const { changes } = toPlan(rulesOf(watched), decisions);
+  const plan = changes.flatMap(({ id, number }) => (number === null ? [] : [id]));
+  return { ofScan: countRules(rulesOf(scanned)), ofMonitor: countRules(rulesOf(watched)), plan };
 }
 
 function stripped(html: string): string {

@@ -22,6 +22,7 @@ export function aChange(changes: Partial<NewChange> = {}): NewChange {
     expected: "at most 15 minutes",
     actual: "120 minutes",
     to_pass: null,
+    cause_id: null,
     rule: { ...(to ?? pass), severity: "medium" },
     seen_at: new Date().toISOString(),
     not_before: null,

@@ -234,24 +234,21 @@ test.each([
   expect(needsYou({ watch: "live", news: [], cat1Open: 0, decisions }, nowMs)).toEqual(needs);
 });
 
-test.each([
-  [true, [1, 2]],
-  [false, [null, 1]],
-])("the plan names what fails before a scan has named the object, CAT I first; watched: %j", (isWatched, numbers) => {
+test("the plan names what fails before a run has named the object, CAT I first", () => {
   const rules = rulesOf([
     aFinding(),
     aFinding({ check: "idle", severity: "medium", cause: "00p1", to_pass: 'In policy "A": set it to 15' }),
   ]);
-  const { changes } = toPlan(rules, decided(), isWatched);
+  const { changes } = toPlan(rules, decided());
   expect(changes.map(({ checks }) => checks)).toEqual([["mfa"], ["idle"]]);
-  expect(changes.map(({ number }) => number)).toEqual(numbers);
+  expect(changes.map(({ number }) => number)).toEqual([null, 1]);
   expect(changes[0]?.change).toBe("Require two factors.");
 });
 
-test.each([true, false])("the plan counts a failure that only a person found; watched: %j", (isWatched) => {
+test("the plan counts a failure that only a person found", () => {
   const attested = decided(aDecision({ kind: "attestation", check: "idle", status: "FAIL", resource: null }));
   const findings = [aFinding({ cause: "rul1" }), aFinding({ ...open, check: "idle", severity: "medium" })];
-  const { headline } = toPlan(rulesOf(findings, attested), attested, isWatched);
+  const { headline } = toPlan(rulesOf(findings, attested), attested);
   expect(headline).toBe("1 change closes 1 of the 2 rules that fail; for the other, see its fix");
 });
 

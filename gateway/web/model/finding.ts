@@ -46,7 +46,7 @@ function toAttestation(finding: OwnDecisions): KnownDecision | null {
 
 /** The present verdict as a finding, with what the last scan said of it; null where it is gone. */
 export function toFinding(change: Change, scanned: Finding | undefined): Finding | null {
-  const { to, from, check, fingerprint, resource, cause, expected, actual, to_pass, created_at } = change;
+  const { to, from, check, fingerprint, resource, cause, expected, actual, to_pass, cause_id, created_at } = change;
   if (to === null) return null;
   const isSameResult = scanned?.status === to.status && scanned.reason === to.reason;
   // A value that changes and keeps its result is no change: a later scan knows it, and says where and when it was read.
@@ -57,7 +57,7 @@ export function toFinding(change: Change, scanned: Finding | undefined): Finding
   const own = {
     ...mapNotes(() => null),
     detail: isLost ? `${from.status} before` : "",
-    cause: null,
+    cause: cause_id,
     expected: expected === "" ? (scanned?.expected ?? "") : expected,
     actual,
     to_pass: to_pass ?? scanned?.to_pass ?? null,

@@ -8,13 +8,11 @@ import type { DecisionIndex } from "./decisions/decision_index.ts";
 export type Plan = ReturnType<typeof toPlan>;
 
 /** From the failing findings that decide their rules. The order is that of the reports; a rule of CAT I that no change closes yet comes first. */
-export function toPlan(rules: readonly RuleRow[], { waiverOf }: Pick<DecisionIndex, "waiverOf">, isWatched: boolean) {
+export function toPlan(rules: readonly RuleRow[], { waiverOf }: Pick<DecisionIndex, "waiverOf">) {
   const failing = rules.flatMap(({ state, findings }) => (state === "fail" ? decidingFindings(findings) : []));
   const ranked = rankCauses(
     failing.map((finding) => ({
       ...finding,
-      // A failure that is newer than every scan is a change of its own; a scan's are numbered as in its report.
-      cause: finding.cause ?? (isWatched && finding.status === "FAIL" ? finding.check : null),
       vuln_id: vulnIdOf(finding.check),
       waived: waiverOf(finding) !== null,
     })),
@@ -23,7 +21,7 @@ export function toPlan(rules: readonly RuleRow[], { waiverOf }: Pick<DecisionInd
   const unnamed = rules
     .filter(({ check, state, isWaived }) => state === "fail" && !isWaived && !known.has(check))
     .map(({ check, severity, findings }) => {
-      // No scan has named the object to change yet.
+      // No run has named the object to change yet.
       return { id: check, number: null, closes: "", checks: [check], findings, isCatI: severity === "high" };
     });
   const named = ranked.causes.map((cause) => {

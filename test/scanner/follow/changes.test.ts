@@ -21,6 +21,7 @@ function known(changes: Partial<KnownFinding> = {}): KnownFinding {
     resource: { type: "policy", id: "00p1", name: "Default Policy" },
     status: "PASS",
     reason: null,
+    causeId: null,
     advisory: false,
     waived: false,
     attested: null,

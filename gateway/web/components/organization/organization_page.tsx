@@ -136,8 +136,7 @@ function OrganizationView(props: OrganizationViewProps) {
   const shown = organization === null || !isNow ? null : toView(tenant, organization, now);
   const since = sinceOf(tenant, now);
   const news = useMemo(() => toNews(changes, since, index.waiverOf), [changes, since, index]);
-  const isWatched = target.monitorId !== null;
-  const plan = useMemo(() => toPlan(current, index, isWatched), [current, index, isWatched]);
+  const plan = useMemo(() => toPlan(current, index), [current, index]);
   const isRunning = scan !== null && !hasEnded(scan.status);
   const isOld = !isNow || day !== null;
   const isUnread = day === null ? !store.isRead && findings.length === 0 : history === null;
