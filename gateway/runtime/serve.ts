@@ -41,12 +41,8 @@ export async function serve(io: GatewayIo, http: HttpRuntime): Promise<number> {
   if (config.databaseUrl !== null && config.metricsPort === null) {
     log.warn({}, "METRICS_PORT is unset: a proxy on this machine that adds no X-Forwarded-For makes /metrics public");
   }
-  const isAbove = isAboveThePolicies(gateway.parts.dependencies.database).catch(() => false);
-  if (config.databaseUrl !== null && (await isAbove)) {
-    log.warn(
-      {},
-      "DATABASE_URL: row-level security does not bind its role: use one that is no superuser and owns nothing",
-    );
+  if (config.databaseUrl !== null && (await isAboveThePolicies(gateway.parts.dependencies.database))) {
+    log.warn({}, "DATABASE_URL: no row-level security binds its role: use one that owns nothing and is no superuser");
   }
   warnOfLimits(config, log);
   if (config.auth.kind === "local" && config.databaseUrl !== null) {
