@@ -90,7 +90,7 @@ function renderApp(app: ServiceAppState, clientId: string, scopes: readonly stri
 ${row("app-id", "App", app.isCreated ? `Client ID ${clientId}` : "not created", buttons("app-created", "service-app-deleted"))}
 ${row("app-key", "Public key", keyText, `<label for="key">Public key (JWK)</label><textarea id="key" name="key" rows="2" cols="30" spellcheck="false"></textarea>${buttons("key-saved", "key-inactive", "key-active")}`)}
 <li><details open><summary><strong>Okta API Scopes</strong> <span id="app-scopes" data-live>${granted.length} of ${scopes.length} granted</span></summary><ul>${scopeRows.join("\n")}</ul></details></li>
-${row("app-role", "Admin role", app.role, buttons("role-assigned", "role-removed"))}
+${row("app-role", "Admin role", app.role, buttons("role-assigned", "super-assigned", "role-removed"))}
 ${row("app-dpop", "Demonstrating Proof of Possession (DPoP)", app.dpop, buttons("dpop-on", "dpop-off"))}
 ${row("app-public", "Public client app admins", app.hasPublicClientAdmins ? "on" : "off", buttons("public-client-on", "public-client-off"))}
 ${row("app-clock", "The org's clock", app.clockOffsetMs === 0 ? "right" : "five minutes ahead", buttons("clock-off", "clock-right"))}

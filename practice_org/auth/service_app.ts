@@ -45,6 +45,7 @@ const clockOffMs = 5 * 60_000;
 /** Clicks that set one field. */
 const switches: readonly (readonly [name: string, label: string, set: Partial<ServiceAppState>])[] = [
   ["role-assigned", "Assign Read-Only Administrator", { role: "read-only" }],
+  ["super-assigned", "Assign Super Administrator", { role: "super" }],
   ["role-removed", "Remove the admin role", { role: "none" }],
   ["dpop-on", "Require DPoP", { dpop: "required" }],
   ["dpop-off", "Do not require DPoP", { dpop: "off" }],
@@ -53,7 +54,6 @@ const switches: readonly (readonly [name: string, label: string, set: Partial<Se
   ["clock-off", "Set the org's clock five minutes ahead", { clockOffsetMs: clockOffMs }],
   ["clock-right", "Set the org's clock right", { clockOffsetMs: 0 }],
 ];
-const offValues: readonly unknown[] = ["none", "off", false, 0];
 
 export const serviceAppClicks: readonly string[] = [
   "app-created",
@@ -166,9 +166,7 @@ export function clicksOf(app: ServiceAppState, scopes: readonly string[]): reado
       click(`scope-revoked:${scope}`, `Revoke okta.${scope}`, isCreated && app.grantedScopes.has(scope)),
     ]),
     ...switches.map(([name, label, set]) => {
-      const isOther = Object.entries({ ...app, ...set }).some(
-        ([field, value]) => offValues.includes(value) !== offValues.includes(app[field as keyof ServiceAppState]),
-      );
+      const isOther = Object.entries(set).some(([field, value]) => value !== app[field as keyof ServiceAppState]);
       return click(name, label, isOther && (isCreated || !isOfApp(name)));
     }),
   ];

@@ -267,7 +267,7 @@ describe("a follower, where the log or the organization fails", () => {
     },
   );
 
-  it("keeps what a smaller role no longer sees as open", async () => {
+  it("keeps what a smaller role no longer sees as open, until the role is back", async () => {
     const { org, follower } = await startFollower({ reconcileMs: 10_000 }, { role: "super" });
     org.change("role-assigned");
     const { lines } = await follower.after(10_000);
@@ -276,6 +276,11 @@ describe("a follower, where the log or the organization fails", () => {
     for (const { from, to } of ofApps)
       expect([from === null, to]).toEqual([false, { status: "MANUAL", reason: "missing_role" }]);
     expect((await follower.after(10_000)).lines).toEqual([]);
+    org.change("super-assigned");
+    const back = (await follower.after(10_000)).lines.filter(({ resource }) => resource.type === "app");
+    expect(back.map((line) => [line.fingerprint, line.to])).toEqual(
+      ofApps.map((line) => [line.fingerprint, line.from]),
+    );
   });
 
   it("stays on its cursor while the log has an outage, and then explains what happened meanwhile", async () => {
